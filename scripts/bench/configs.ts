@@ -17,7 +17,9 @@ export type ConfigName =
   | "spans"
   /** Privacy rules that no call has, and rules that each call has. */
   | "privacy-off"
-  | "privacy";
+  | "privacy"
+  /** Also searches the answers. */
+  | "privacy-answers";
 
 /** The service name of a gateway that sends its spans to the upstream. */
 export const SPANS_SERVICE = "bench-spans";
@@ -56,11 +58,17 @@ export function configText(
       });
     case "privacy-off":
     case "privacy":
+    case "privacy-answers":
       return toConfigText([newProvider("up", url)], [newRoute("main", ["up"])], {
         privacy: {
-          rules: [{ name: "values", find: DETECTOR_NAMES, action: "replace" }],
-          policies: [{ name: "all", rules: ["values"] }],
-          ...name === "privacy" && { default: "all" },
+          rules: [
+            { name: "values", find: DETECTOR_NAMES, action: "replace" },
+            { name: "strangers", find: DETECTOR_NAMES, phase: "response", action: "mask" },
+          ],
+          policies: [
+            { name: "all", rules: name === "privacy" ? ["values"] : ["values", "strangers"] },
+          ],
+          ...name !== "privacy-off" && { default: "all" },
         },
       });
     case "ten-targets": {

@@ -27,6 +27,15 @@ export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Ar
   }));
 }
 
+/** Returns a Chat Completions request with a value for which privacy rules send a token. */
+export function valueRequest(behaviour: UpstreamBehaviour): Uint8Array<ArrayBuffer> {
+  const { messages, ...fields } = JSON.parse(
+    new TextDecoder().decode(chatRequest(behaviour, 1000)),
+  );
+  const asked = { role: "user", content: "Mail bob.miller@example.com." };
+  return encoder.encode(JSON.stringify({ ...fields, messages: [...messages, asked] }));
+}
+
 /** Returns a streamed Responses request of about `size` bytes with `store: false`. */
 export function responsesRequest(size: number): Uint8Array<ArrayBuffer> {
   const fields = { model: "sse-1", stream: true, store: false, max_output_tokens: 400 };

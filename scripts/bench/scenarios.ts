@@ -9,6 +9,7 @@ import {
   STREAM_RECORDS,
   turnRequest,
   type UpstreamBehaviour,
+  valueRequest,
 } from "./payloads.ts";
 
 /**
@@ -217,6 +218,15 @@ export const scenarios: readonly Scenario[] = [
     targets: [{ kind: "min_rate_ratio", ratio: 0.95 }],
   }),
   jsonScenario(20 * KB, { name: "privacy-20kB", base: "one", measured: "privacy" }),
+  // The request has a value, so that the stream is searched for its token.
+  ...(["privacy", "privacy-answers"] as const).map((measured) =>
+    streamScenario("sse-1", {
+      name: measured === "privacy" ? "privacy-stream" : measured,
+      request: newRequest(CHAT, valueRequest("sse-1")),
+      base: "one",
+      measured,
+    })
+  ),
   // Two spans of a call, sent in batches to a collector that accepts them.
   jsonScenario(KB, {
     name: "spans",

@@ -161,7 +161,8 @@ async function paced<Value>(
   return replaced;
 }
 
-function paceOf({ world, state, generation }: Call): Pace {
+/** Returns the pace of a search for a call. */
+export function paceOf({ world, state, generation }: Call): Pace {
   const turn = async () => {
     await new Promise<void>((go) => void world.after(0, go));
     await state.turns.next("large");

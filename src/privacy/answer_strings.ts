@@ -12,21 +12,28 @@ export interface StringPlace extends Span {
   readonly isKey: boolean;
 }
 
+type Visit = (string: string, place: StringPlace) => void;
+
 /**
  * Calls `visit` for each string of a JSON text, keys among them, in the order of the text. `value`
  * is the value of the text.
  */
-export function visitStrings(
+export function visitStrings(text: string, value: JsonValue, visit: Visit): void {
+  const walk = walkStrings(text, value, visit);
+  while (walk.next().done !== true) { /* the whole text */ }
+}
+
+/** The same, which can be interrupted. */
+export function walkStrings(
   text: string,
   value: JsonValue,
-  visit: (string: string, place: StringPlace) => void,
-): void {
-  const walk = walkJson(text, ({ kind, start, end }, path) => {
+  visit: Visit,
+): Generator<void, void, void> {
+  return walkJson(text, ({ kind, start, end }, path) => {
     if (kind === "number") return;
     const parent = findParent(value, path);
     visit(textOfString(text, start, end), { path, parent, isKey: kind === "name", start, end });
   });
-  while (walk.next().done !== true) { /* the whole text */ }
 }
 
 function findParent(root: JsonValue, path: JsonPath): JsonObject | null {

@@ -1,8 +1,8 @@
 import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import { findTokens, tokenHeldFrom } from "./restore.ts";
-import { heldFrom, search } from "./search.ts";
-import type { Rule, TokenMap } from "./types.ts";
+import { heldFrom, newSearch, search } from "./search.ts";
+import type { Match, Rule, TokenMap } from "./types.ts";
 
 /**
  * How a text of an answer is written. `json`: it is the content of JSON, so that a value in it is
@@ -24,6 +24,8 @@ export interface AnswerText {
   readonly searchesAll: boolean;
   /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
   parts(text: string, kind: TextKind): readonly Part[];
+  /** The same, which can be interrupted. */
+  partSteps(text: string, kind: TextKind): Generator<void, readonly Part[], void>;
   /**
    * Returns where the end of an unfinished text begins that more text could make a part; the length
    * of the text if there is none.
@@ -38,16 +40,22 @@ export interface AnswerText {
 
 /** Returns the search for the tokens of a call. */
 export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
+  function parts(text: string, kind: TextKind): readonly Part[] {
+    if (kind === "signed") return [];
+    return findTokens(text, tokens).map(({ start, end, value }) => {
+      const written = kind === "json" && value !== null
+        ? JSON.stringify(value).slice(1, -1)
+        : value;
+      return { start, end, text: written, rule: null };
+    });
+  }
+
   return {
     searchesAll: false,
-    parts(text, kind) {
-      if (kind === "signed") return [];
-      return findTokens(text, tokens).map(({ start, end, value }) => {
-        const written = kind === "json" && value !== null
-          ? JSON.stringify(value).slice(1, -1)
-          : value;
-        return { start, end, text: written, rule: null };
-      });
+    parts,
+    *partSteps(text, kind) {
+      yield;
+      return parts(text, kind);
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
     count({ text }) {
@@ -63,15 +71,22 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
 
+  const partsOf = (matches: readonly Match[], kind: TextKind) =>
+    matches.map(({ start, end, rule, label }) => ({
+      start,
+      end,
+      text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
+      rule,
+    })).sort((a, b) => a.start - b.start);
+
   return {
     searchesAll: true,
-    parts: (text, kind) =>
-      search(text, rules).map(({ start, end, rule, label }) => ({
-        start,
-        end,
-        text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
-        rule,
-      })).sort((a, b) => a.start - b.start),
+    parts: (text, kind) => partsOf(search(text, rules), kind),
+    *partSteps(text, kind) {
+      const pieces = newSearch(text, rules);
+      while (pieces.next()) yield;
+      return partsOf(pieces.matches(), kind);
+    },
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {
       if (rule === null) return;

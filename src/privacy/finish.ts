@@ -5,11 +5,11 @@ import {
   parseExact,
   parseJson,
 } from "../core/json/json.ts";
-import { type Edit, splice } from "../formats/edit.ts";
-import { replaceString, visitStrings } from "./answer_strings.ts";
+import { type Edit, type Span, splice } from "../formats/edit.ts";
+import { replaceString, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
-import type { AnswerText, TextKind } from "./answer_text.ts";
+import type { AnswerText, Part, TextKind } from "./answer_text.ts";
 import { mayHaveToken } from "./restore.ts";
 
 /** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
@@ -19,9 +19,18 @@ export function finishText(
   kind: TextKind,
   isCounted = true,
 ): string {
+  return withParts(answer, text, answer.parts(text, kind), isCounted);
+}
+
+function withParts(
+  answer: AnswerText,
+  text: string,
+  parts: readonly Part[],
+  isCounted = true,
+): string {
   let result = "";
   let at = 0;
-  for (const part of answer.parts(text, kind)) {
+  for (const part of parts) {
     if (isCounted) answer.count(part);
     if (part.text === null) continue;
     result += text.slice(at, part.start) + part.text;
@@ -35,15 +44,36 @@ export function finishText(
  * JSON is searched as a text.
  */
 export function finishDocument(answer: AnswerText, text: string, form: AnswerForm): string {
+  const work = finishSteps(answer, text, form);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, which can be interrupted. */
+export function* finishSteps(
+  answer: AnswerText,
+  text: string,
+  form: AnswerForm,
+): Generator<void, string, void> {
   if (!answer.searchesAll && !mayHaveToken(text)) return text;
   const value = parseJson(text);
-  if (value === undefined) return finishText(answer, text, "plain");
-  const edits: Edit[] = [];
-  visitStrings(text, value, (string, place) => {
+  if (value === undefined) {
+    return withParts(answer, text, yield* answer.partSteps(text, "plain"));
+  }
+  yield;
+  const strings: (Span & { readonly string: string; readonly kind: TextKind })[] = [];
+  yield* walkStrings(text, value, (string, place) => {
     const kind = kindOf(place, string, form);
-    const finished = kind === null ? string : finishText(answer, string, kind);
-    if (finished !== string) edits.push(replaceString(place, finished));
+    if (kind !== null) strings.push({ string, kind, start: place.start, end: place.end });
   });
+  const edits: Edit[] = [];
+  for (const { string, kind, start, end } of strings) {
+    yield;
+    const finished = withParts(answer, string, yield* answer.partSteps(string, kind));
+    if (finished !== string) edits.push(replaceString({ start, end }, finished));
+  }
   return edits.length === 0 ? text : splice(text, edits);
 }
 

@@ -10,8 +10,8 @@ export interface JsonToken extends Span {
   readonly kind: "string" | "name" | "number";
 }
 
-/** Tokens after which a walk may be interrupted. */
-const TOKENS_PER_STEP_COUNT = 2_048;
+/** Tokens after which a walk may be interrupted, and length of a string from which it may too. */
+const TOKENS_PER_STEP_COUNT = 2_048, LONG_STRING_CHARS = 256 * 1024;
 
 const QUOTE = 34, COMMA = 44, OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123;
 const CLOSE_OBJECT = 125;
@@ -41,6 +41,7 @@ export function* walkJson(
         // Behind the colon.
         at = skipBlanks(text, end) + 1;
       } else {
+        if (end - at > LONG_STRING_CHARS) yield;
         visit({ kind: "string", start: at, end }, path);
         at = end;
       }

@@ -46,11 +46,11 @@ export function newMemo(maxBytes = MAX_BYTES): Memo {
   };
 }
 
-/** Computes the key of a string under rules with this digest. Yields between pieces. */
+/** Computes the key of a string under rules with this digest. Yields before each piece. */
 export function* keyOf(digest: string, text: string): Generator<void, string, void> {
   const hash = createHash("sha256").update(digest);
   for (let at = 0; at < text.length; at += PIECE_CHARS) {
-    if (at > 0) yield;
+    yield;
     // In UTF-8 two strings with broken surrogates may have the same bytes.
     hash.update(text.slice(at, at + PIECE_CHARS), "utf16le");
   }

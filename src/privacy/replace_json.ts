@@ -99,6 +99,9 @@ export const UNREAD = {
 /** Maximum number of places with values in a request. */
 const MAX_MATCH_COUNT = 50_000;
 
+/** Strings, and characters of one string, after which a search may be interrupted. */
+const STRINGS_PER_STEP_COUNT = 4_096, STEP_CHARS = 64 * 1024;
+
 /** Finds the matches of all strings. */
 function* findMatches(
   { policy }: CallPrivacy,
@@ -107,7 +110,8 @@ function* findMatches(
   const found: FoundString[] = [];
   const searched: SearchedString[] = [];
   const keys = new Map<SearchedString, string>();
-  for (const string of strings) {
+  for (const [index, string] of strings.entries()) {
+    if (index % STRINGS_PER_STEP_COUNT === 0) yield;
     if (string.text.length < MIN_KNOWN_CHARS) {
       searched.push(string);
       continue;
@@ -120,8 +124,13 @@ function* findMatches(
     } else if (known.length > 0) found.push({ string, matches: known });
   }
   // All strings in one text, with a character between them that no detector reads over.
-  const joined = searched.map(({ text }) => text).join("\0");
-  const search = newSearch(joined, policy.request);
+  const joined: string[] = [];
+  for (let at = 0; at < searched.length; at += STRINGS_PER_STEP_COUNT) {
+    const step = searched.slice(at, at + STRINGS_PER_STEP_COUNT);
+    joined.push(step.map(({ text }) => text).join("\0"));
+    yield;
+  }
+  const search = newSearch(joined.join("\0"), policy.request);
   while (search.next()) {
     yield;
     if (search.count() > MAX_MATCH_COUNT) return tooManyValues();
@@ -219,7 +228,12 @@ function* edit(
   const edits: Edit[] = [];
   for (const { string, matches } of found) {
     const position = newPositions(text, string.start, string.end);
+    let reached = 0;
     for (const match of matches) {
+      for (; match.start - reached > STEP_CHARS; reached += STEP_CHARS) {
+        position(reached);
+        yield;
+      }
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
       const value = string.text.slice(match.start, match.end);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;

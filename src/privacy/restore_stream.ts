@@ -3,6 +3,7 @@ import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { newRecordRestorer } from "./restore_records.ts";
+import { numberedAfter } from "./stop_records.ts";
 
 /** What is delivered while events are held, which a sign of life with a number would overtake. */
 const COMMENT: StreamRecord = { event: null, data: "", raw: ": keep-alive\n\n" };
@@ -42,8 +43,14 @@ export function searchStream(
   { stop, stopped }: StreamStop,
 ): SearchedStream {
   const restorer = newRecordRestorer(answer, form);
-
   let isStopped = false;
+  /** The last event that was delivered, also of the signs of life. */
+  let last: StreamRecord | null = null;
+
+  function deliver<Sent extends StreamRecord | null>(sent: Sent): Sent {
+    if (sent !== null && sent.data !== "") last = sent;
+    return sent;
+  }
 
   /** Returns the events that a group or, with null, the end of the stream sets free. */
   function push(group: readonly StreamRecord[] | null): Searched {
@@ -59,12 +66,14 @@ export function searchStream(
     } catch (error) {
       return stopAt(group, error ?? new Error("the search has failed"));
     }
-    return answer.isRefused() ? stopAt(group, null) : { records, hasText };
+    if (answer.isRefused()) return stopAt(group, null);
+    deliver(records.findLast(({ data }) => data !== "") ?? null);
+    return { records, hasText };
   }
 
   function stopAt(group: readonly StreamRecord[] | null, error: unknown): Searched {
     isStopped = true;
-    return { records: stop(error, group ?? []), hasText: true };
+    return { records: numberedAfter(last, stop(error, group ?? [])), hasText: true };
   }
 
   async function* groups(): AsyncGenerator<Searched, void, void> {
@@ -81,7 +90,7 @@ export function searchStream(
   return {
     groups: groups(),
     ...keepAlive !== undefined && {
-      keepAlive: () => restorer.isHolding() ? COMMENT : keepAlive(),
+      keepAlive: () => restorer.isHolding() ? COMMENT : deliver(keepAlive()),
     },
   };
 }

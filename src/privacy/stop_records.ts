@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 
 /** Why the gateway ends a stream. */
@@ -6,6 +6,8 @@ export interface StopReason {
   readonly message: string;
   readonly type: string;
   readonly code: string;
+  /** The error of a failed response (Responses API). */
+  readonly failed: JsonObject;
 }
 
 /**
@@ -24,10 +26,35 @@ export function stopRecords(
   });
 }
 
-function withReason(value: JsonObject, { message, type, code }: StopReason): JsonObject | null {
+/**
+ * Returns records that follow the last one that was delivered, with the numbers behind its own:
+ * what a search has held back had numbers too. Records of protocols without numbers stay.
+ */
+export function numberedAfter(
+  last: StreamRecord | null,
+  records: readonly StreamRecord[],
+): readonly StreamRecord[] {
+  let next = (last === null ? null : sequenceOf(parseJson(last.data))) ?? -1;
+  return records.map((record) => {
+    const value = parseJson(record.data);
+    if (!isObject(value) || sequenceOf(value) === null) return record;
+    return { ...record, data: JSON.stringify({ ...value, sequence_number: ++next }), raw: null };
+  });
+}
+
+function sequenceOf(event: JsonValue | undefined): number | null {
+  return isObject(event) && typeof event.sequence_number === "number"
+    ? event.sequence_number
+    : null;
+}
+
+function withReason(
+  value: JsonObject,
+  { message, type, code, failed }: StopReason,
+): JsonObject | null {
   const { response, error } = value;
   if (isObject(response)) {
-    return { ...value, response: { ...response, output: [], error: { code, message } } };
+    return { ...value, response: { ...response, output: [], error: failed } };
   }
   // An error event of the Messages API has its code in the details, as its error responses have.
   if (isObject(error) && value.type === "error" && value.code === undefined) {

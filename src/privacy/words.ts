@@ -14,6 +14,8 @@ const WORD = new RegExp(`${WORD_CHARACTER.source}+`, "u");
 /** Longest white space between two words of a phrase, in characters. */
 const MAX_BLANK_CHARS = 8;
 
+const NON_ASCII_CODE = 128;
+
 const UNKNOWN_CODE = 0, PART_CODE = 1, OTHER_CODE = 2;
 
 /** Whether each UTF-16 code unit is a part of words, as far as it was looked at. */
@@ -36,6 +38,8 @@ function isWordPart(text: string, at: number): boolean {
 export function newWordFinder(label: string, words: readonly string[]): Finder {
   const phrases = new Map<string, Phrase[]>();
   const lengths = new Set<number>();
+  /** ASCII characters with which a first word may begin; of all others any may. */
+  const beginnings = new Set<number>();
   for (const word of words) {
     const phrase = parsePhrase(word);
     if (phrase === null) continue;
@@ -43,6 +47,8 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     if (known === undefined) phrases.set(phrase.first, [phrase]);
     else known.push(phrase);
     lengths.add(phrase.first.length);
+    const [letter = ""] = phrase.first;
+    for (const one of [letter, letter.toUpperCase()]) beginnings.add(one.charCodeAt(0));
   }
   const blanks = words.map((word) => word.trim().split(/\s+/).length);
   const maxChars = words.reduce(
@@ -86,7 +92,8 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     end: number,
     found: (start: number, end: number) => void,
   ): void {
-    if (!lengths.has(end - start)) return;
+    const code = text.charCodeAt(start);
+    if (!lengths.has(end - start) || code < NON_ASCII_CODE && !beginnings.has(code)) return;
     let longest = -1;
     let first = start;
     for (const phrase of phrases.get(text.slice(start, end).toLowerCase()) ?? []) {

@@ -1,12 +1,16 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
+import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
+import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallValues } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
-import { finishDocument } from "../privacy/finish.ts";
+import { finishDocument, finishSteps } from "../privacy/finish.ts";
+import { atPace } from "../privacy/pace.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
@@ -46,7 +50,7 @@ export async function finishAnswer(
     const captured = captureContent(call, ruled.value);
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
-      ? { ...captured, response: finishWhole(captured.response, answer, privacy) }
+      ? { ...captured, response: await finishWhole(call, captured.response, answer, privacy) }
       : tokens.size === 0
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
@@ -95,7 +99,7 @@ async function applyRules(
   reply: Searchable,
 ): Promise<Result<Searchable>> {
   if (reply.kind === "whole") {
-    const response = finishWhole(reply.response, rules, privacy);
+    const response = await finishWhole(call, reply.response, rules, privacy);
     return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
   }
   const search = newSearch(call, privacy, rules, reply);
@@ -105,13 +109,16 @@ async function applyRules(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
-function finishWhole(
+async function finishWhole(
+  call: Call,
   response: HttpResponse,
   answer: AnswerText,
   privacy: CallPrivacy,
-): HttpResponse {
+): Promise<HttpResponse> {
   const text = utf8Text(response.body);
-  const finished = text === null ? null : finishDocument(answer, text, privacy.answer);
+  const finished = text === null
+    ? null
+    : await atPace(paceOf(call), finishSteps(answer, text, privacy.answer));
   return finished === null || finished === text
     ? response
     : { ...response, body: utf8Bytes(finished) };
@@ -120,22 +127,30 @@ function finishWhole(
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */
 function newSearch(
   call: Call,
-  { answer: form }: CallPrivacy,
+  privacy: CallPrivacy,
   answer: AnswerText,
   reply: StreamReply,
 ) {
   let failure: Fault | null = null;
   let isBegun = true;
-  const stream = searchStream(reply, answer, form, {
+  const stream = searchStream(reply, answer, privacy.answer, {
     stop(error, group) {
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
       call.cancellation.cancel(failure);
       if (!isBegun) return [];
-      const type = FAULTS[failure.kind].type;
-      const reason = { message: failure.message, type, code: failure.kind };
+      const { message, kind: code } = failure;
+      const reason = {
+        message,
+        type: FAULTS[code].type,
+        code,
+        failed: endsByCode(call)
+          ? responseError(failure, codedMessage(failure))
+          : { code, message },
+      };
       const terminal = reply.fail?.(failure) ?? [];
       // A stream that has failed already has its only terminal in the group.
-      return stopRecords(terminal.length > 0 ? terminal : group, reason);
+      const records = stopRecords(terminal.length > 0 ? terminal : group, reason);
+      return error === null ? withoutMatches(records, privacy) : records;
     },
     stopped() {
       if (!isBegun) return;
@@ -166,6 +181,27 @@ function newSearch(
       return success(first);
     },
   };
+}
+
+/**
+ * True for a client that repeats a response that failed with a code it does not know: each time is
+ * charged. After an early head the codes are those of its closed list in any case.
+ */
+function endsByCode({ client, report }: Call): boolean {
+  return client.session?.from === "codex" || report.ms.earlyHead !== null;
+}
+
+/** Returns the terminal of a refused answer, which may repeat members of its earlier events. */
+function withoutMatches(
+  records: readonly StreamRecord[],
+  { policy, answer: form }: CallPrivacy,
+): readonly StreamRecord[] {
+  const masks = policy.response.map((rule) => ({ ...rule, action: "mask" as const }));
+  const answer = newRuleText(masks, newPrivacyCounts());
+  return records.map((record) => {
+    const data = finishDocument(answer, record.data, form);
+    return data === record.data ? record : { ...record, data, raw: null };
+  });
 }
 
 function streamOf(

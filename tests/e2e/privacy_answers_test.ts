@@ -210,6 +210,10 @@ const PATHS = {
   responses: "/v1/responses",
 };
 
+function numbersOf(text: string): number[] {
+  return [...text.matchAll(/"sequence_number":(\d+)/g)].map(([, number]) => Number(number));
+}
+
 function bodyOf(api: Api, content: string, fields: object): string {
   const body = api === "responses" ? { model: "m", input: content, store: false } : {
     model: "m",
@@ -235,11 +239,16 @@ function gatewayOf(config: string, answer: (token: string) => Response, readByte
   return {
     ...gateway,
     sent,
-    async ask(api: Api, fields: object = {}, content = `Mail ${VALUE}`) {
+    async ask(
+      api: Api,
+      fields: object = {},
+      content = `Mail ${VALUE}`,
+      headers: Readonly<Record<string, string>> = {},
+    ) {
       const response = await gateway.app(
         new Request(`http://gateway.test${PATHS[api]}`, {
           method: "POST",
-          headers: { "content-type": "application/json" },
+          headers: { "content-type": "application/json", ...headers },
           body: bodyOf(api, content, fields),
         }),
       );
@@ -374,11 +383,58 @@ for (const api of APIS) {
       assertEquals([...text.matchAll(/response_refused/g)].length, 1, text);
       assert(!text.includes("jane"), text);
       assert(!text.includes("message_stop") && !text.includes("response.completed"), text);
+      const numbers = numbersOf(text);
+      assertEquals(numbers, Array.from(numbers, (_, at) => at), `${api} over ${wire}`);
+      assertEquals(numbers.length > 0, api === "responses");
       assertEquals(gateway.reports[0]?.failure?.kind, "response_refused");
       assertEquals(gateway.reports[0]?.brokeOff, true);
     }
   });
 }
+
+Deno.test("a refused stream ends for Codex with a code at which it does not repeat the request", async () => {
+  for (const wire of WIRES) {
+    const pieces = ["Well, ", "it is ", STRANGER, "."];
+    const gateway = gatewayOf(
+      configOf(wire, [REFUSES]),
+      () =>
+        new Response(streamOf(wire, pieces), { headers: { "content-type": STREAM_TYPES[wire] } }),
+      7,
+    );
+    const codes = [];
+    for (const headers of [{}, { "session-id": "one" }]) {
+      const { text } = await gateway.ask("responses", { stream: true }, "Who?", headers);
+      const [, data = ""] = /^data: (.*"response\.failed".*)$/m.exec(text) ?? [];
+      const { code, message } = JSON.parse(data).response.error;
+      codes.push([code, message]);
+    }
+    const message = "A rule of the gateway does not let this answer pass.";
+    assertEquals(codes, [
+      ["response_refused", message],
+      ["invalid_prompt", `[response_refused] ${message}`],
+    ]);
+  }
+});
+
+Deno.test("the failure of a refused stream repeats no value of an event that was refused", async () => {
+  const config = configOf("responses", [REFUSES]);
+  const gateway = gatewayOf(config, () => {
+    const [opening = "", ...rest] = streamOf("responses", ["Well, ", "well, ", "what"]).split(
+      "event: response.output_text.done",
+    );
+    const response = { id: "resp_1", object: "response", created_at: 1, model: "m", output: [] };
+    const progress = { ...response, status: "in_progress", metadata: { by: STRANGER, of: "me" } };
+    const event = { type: "response.in_progress", sequence_number: 7, response: progress };
+    const hostile = sse([[event.type, event]]);
+    return new Response(
+      opening + hostile + ["", ...rest].join("event: response.output_text.done"),
+      { headers: { "content-type": "text/event-stream" } },
+    );
+  }, 7);
+  const { text } = await gateway.ask("responses", { stream: true }, "Who?");
+  assert(text.includes("response_refused") && text.includes("well, "), text);
+  assert(!text.includes("jane"), text);
+});
 
 Deno.test("the error of a provider names the value for the client, and the token nowhere else", async () => {
   const gateway = gatewayOf(
@@ -424,6 +480,8 @@ Deno.test("rules for answers do not hold back an early head: signs of life come 
         assertEquals(text.includes("beta"), false, what);
         assertEquals(text.match(/response_refused/g)?.length, 1, what);
         assertEquals(gateway.reports[0]?.failure?.kind, "response_refused", what);
+        const numbers = numbersOf(text);
+        assertEquals(numbers, Array.from(numbers, (_, at) => at), what);
       }
     }
   }

@@ -222,6 +222,30 @@ Deno.test("a search beyond its time is refused before anything is sent", async (
   assertEquals(result.ok ? null : result.failure.kind, "privacy_search_timeout");
 });
 
+Deno.test("a search of many strings, and of one with many escapes, is interrupted all the time", async () => {
+  const pieces = async (value: JsonObject) => {
+    let count = 0;
+    const next = () => {
+      count += 1;
+      return null;
+    };
+    const text = JSON.stringify(value);
+    const pace = { ...NO_PACE, next };
+    const result = await replaceJson(callWith(MAIL), text, value, { pace, scopes: SCOPES });
+    assert(result.ok);
+    return count;
+  };
+  const few = await pieces({ a: ["x"] });
+  const strings = Array.from({ length: 200 }, (_, at) => `${at} ${"x y ".repeat(300)}`);
+  assert(await pieces({ a: strings }) >= few + 200);
+  const escapes = '\n"'.repeat(400_000);
+  const [without, withValue] = [
+    await pieces({ a: `${escapes}1` }),
+    await pieces({ a: `${escapes} a@x.com` }),
+  ];
+  assert(withValue >= without + Math.floor(escapes.length / 65_536), `${without} ${withValue}`);
+});
+
 Deno.test("a long string that was searched before is not searched again, with the same result", async () => {
   const text = JSON.stringify({ a: `${"x ".repeat(2_000)}a@x.com`, b: "b@x.com" });
   const first = await replaced(callWith(MAIL), text);

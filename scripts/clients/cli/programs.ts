@@ -48,7 +48,7 @@ export async function cliPrograms(chosen: readonly string[]): Promise<readonly C
 }
 
 /** Installs packages with npm or pip; returns the folder with their commands. */
-async function installed(packages: readonly string[]): Promise<string> {
+export async function installed(packages: readonly string[]): Promise<string> {
   if (packages.every((name) => name.includes("=="))) {
     return (await pythonWith(packages)).replace(/\/python$/, "");
   }

@@ -46,7 +46,7 @@ export function cliShots(start: Starter): Readonly<Record<"stream" | "tools" | "
 }
 
 /** A call of a tool of an agent, as a plan of the simulator has it. */
-interface PlannedCall {
+export interface PlannedCall {
   readonly name: string;
   readonly input: Readonly<Record<string, unknown>>;
 }

@@ -9,8 +9,8 @@ const BLANK_CODE = 32,
   OPEN_CODE = 40,
   CLOSE_CODE = 41;
 
-/** Digits of a card number, and its length with a blank between any two. */
-const MIN_CARD_DIGIT_COUNT = 13, MAX_CARD_DIGIT_COUNT = 19, MAX_CARD_CHARS = 37;
+/** Least digits of a card number, and its length with a blank between any two. */
+const MIN_CARD_DIGIT_COUNT = 13, MAX_CARD_CHARS = 37;
 
 const SSN_CHARS = 11, MAX_PHONE_CHARS = 44;
 
@@ -109,16 +109,15 @@ function findCards(
 /** Returns the last digit of the longest card that begins with this one; -1 without a card. */
 function lastOfCard(text: string, first: number, prefix: number, count: number): number {
   const { places, digits, chains, even, odd } = RUN;
-  const limit = Math.min(count, first + MAX_CARD_DIGIT_COUNT);
   let longest = -1;
-  for (let last = first + MIN_CARD_DIGIT_COUNT - 1; last < limit; last++) {
-    if (chains[last] !== chains[first]) break;
-    const end = (places[last] ?? 0) + 1;
-    if (last + 1 < count && places[last + 1] === end) continue;
+  for (const length of cardLengths(prefix)) {
+    const last = first + length - 1;
+    if (last >= count || chains[last] !== chains[first]) break;
     // The check digit counts once.
     const sums = last % 2 === 0 ? odd : even;
-    const isChecked = ((sums[last + 1] ?? 0) - (sums[first] ?? 0)) % 10 === 0;
-    if (!isChecked || !isCardLength(prefix, last - first + 1)) continue;
+    if (((sums[last + 1] ?? 0) - (sums[first] ?? 0)) % 10 !== 0) continue;
+    const end = (places[last] ?? 0) + 1;
+    if (last + 1 < count && places[last + 1] === end) continue;
     const isOneDigit = digits.subarray(first, last + 1).every((one) => one === digits[first]);
     if (!isOneDigit && isNumberEnd(text, end)) longest = last;
   }
@@ -130,19 +129,18 @@ function mayBeCard(prefix: number): boolean {
   return prefix >= 2221 && prefix <= 2720 || prefix >= 3000 && prefix < 7000;
 }
 
-/** True if cards whose number begins with these four digits have this many digits. */
-function isCardLength(prefix: number, count: number): boolean {
-  if (count < MIN_CARD_DIGIT_COUNT) return false;
+/** Returns how many digits the cards have whose number begins with these four digits. */
+function cardLengths(prefix: number): readonly number[] {
   const two = Math.floor(prefix / 100);
   const three = Math.floor(prefix / 10);
-  if (two >= 40 && two <= 49) return count === 13 || count === 16 || count === 19;
-  if (two >= 51 && two <= 55 || prefix >= 2221 && prefix <= 2720) return count === 16;
-  if (two === 34 || two === 37) return count === 15;
-  if (prefix >= 3528 && prefix <= 3589) return count >= 16;
+  if (two >= 40 && two <= 49) return [13, 16, 19];
+  if (two >= 51 && two <= 55 || prefix >= 2221 && prefix <= 2720) return [16];
+  if (two === 34 || two === 37) return [15];
+  if (prefix >= 3528 && prefix <= 3589) return [16, 17, 18, 19];
   if (two === 36 || two === 38 || two === 39 || three >= 300 && three <= 305 || three === 309) {
-    return count >= 14;
+    return [14, 15, 16, 17, 18, 19];
   }
-  return two === 50 || two >= 56 && two <= 69;
+  return two === 50 || two >= 56 && two <= 69 ? [13, 14, 15, 16, 17, 18, 19] : [];
 }
 
 /** True if a number begins at `start`, and not the fraction of one. */

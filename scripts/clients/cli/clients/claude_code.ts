@@ -2,7 +2,8 @@ import { VERSION } from "../../agent/results.ts";
 import type { Client } from "../../client.ts";
 import { agentText, faultShot, type Starter, taskShots } from "../session.ts";
 
-const start: Starter = (place, model, prompt) => ({
+/** Returns how the client is started. */
+export const start: Starter = (place, model, prompt) => ({
   command: "claude",
   args: ["-p", prompt, "--allowedTools", "Bash"],
   environment: {

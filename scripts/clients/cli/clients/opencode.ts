@@ -1,7 +1,8 @@
 import type { Client } from "../../client.ts";
 import { agentText, cliShots, type Starter, taskShots } from "../session.ts";
 
-const start: Starter = (place, model, prompt) => ({
+/** Returns how the client is started. */
+export const start: Starter = (place, model, prompt) => ({
   command: "opencode",
   // It puts a word with a space into quotes.
   args: ["run", ...prompt.split(" ")],

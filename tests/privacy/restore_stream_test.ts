@@ -1,0 +1,34 @@
+import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
+import type { StreamRecord } from "../../src/core/stream/reply.ts";
+import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { searchStream } from "../../src/privacy/restore_stream.ts";
+import { assertEquals } from "../support/assert.ts";
+import { rulesOf } from "./rules.ts";
+import { eventOf, PLAIN } from "./stream_cases.ts";
+
+const REFUSES = "find: [email], phase: response, action: refuse";
+
+Deno.test("the failure of a refused stream has the number behind the last event or sign of life", async () => {
+  const numbered = (sequence_number: number, delta: string) =>
+    eventOf({ type: "response.output_text.delta", sequence_number, delta });
+  const failed = eventOf({ type: "response.failed", sequence_number: 9 });
+  async function* records(): AsyncGenerator<readonly StreamRecord[]> {
+    yield [numbered(3, "Well, ")];
+    yield [numbered(5, "it is jane@"), numbered(6, "example.org"), numbered(7, " .")];
+  }
+  const { groups, keepAlive } = searchStream(
+    { records: records(), keepAlive: () => eventOf({ type: "x", sequence_number: 4 }) },
+    newRuleText(rulesOf(REFUSES), newPrivacyCounts()),
+    PLAIN,
+    { stop: () => [failed, { event: null, data: "", raw: ": end\n\n" }], stopped: () => {} },
+  );
+  const numbers: unknown[] = [];
+  const read = (sent: readonly StreamRecord[]) => {
+    for (const { data } of sent) if (data !== "") numbers.push(JSON.parse(data).sequence_number);
+  };
+  read((await groups.next()).value?.records ?? []);
+  const sign = keepAlive?.() ?? null;
+  read(sign === null ? [] : [sign]);
+  for await (const group of groups) read(group.records);
+  assertEquals(numbers, [3, 4, 5]);
+});
