@@ -16,10 +16,11 @@ import { makeRoom, MAX_DELETED_RECORDS, relieve, shrink, usedBytes } from "./fil
 import { newMatcher, type RecordFilter } from "./filter.ts";
 import { type PreparedRecord, prepareRecord } from "./prepare_record.ts";
 import type { CallRecord } from "./record.ts";
+import { newRecordMask, type RecordMask, type RecordPolicy } from "./record_mask.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
 import { newSealer } from "./seal.ts";
 import { RECORD_TABLES } from "./tables.ts";
-import type { RecordPolicy, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
+import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
 /** What a file of records is opened with. */
 export interface RecordFileOptions extends RecordSettings {
@@ -122,6 +123,8 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   const sealer = newSealer(keys);
   const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
+  // Made with the first record, because a file that is only read masks nothing.
+  let mask: RecordMask | null | undefined;
   let seq = lastNumber(database);
   let count = countRecords(database);
 
@@ -231,7 +234,9 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   return {
     write(records, now) {
-      const prepared = records.flatMap((one) => prepareRecord(one, settings.policy) ?? []);
+      if (mask === undefined) mask = newRecordMask(settings.policy, () => performance.now());
+      const masking = mask;
+      const prepared = records.flatMap((one) => prepareRecord(one, masking) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;
       const attempt = (): Written => {
@@ -279,6 +284,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     totals,
     apply(next) {
       settings = next;
+      mask = undefined;
     },
     close: () => database.close(),
   };
