@@ -34,7 +34,7 @@ export const log: Command = {
     limit: { value: "N", about: "Maximum number of records; 20 by default, at most 1000." },
     cursor: { value: "N", about: "Continues a list after the number in its last line." },
     format: { value: "FORMAT", choices: FORMATS, about: "table (default) or jsonl." },
-    "show-text": { value: null, about: "With --text: shows the text around each hit." },
+    "show-text": { value: null, about: "With --text or --regex: shows the text around each hit." },
     export: {
       value: null,
       about: "Prints whole records as JSON lines, with their content and without a limit.",

@@ -112,6 +112,9 @@ export interface RecordFile {
 const MAX_SLICE_RECORDS = 500;
 const MAX_SLICE_CHARS = 2 * 1024 * 1024;
 
+/** The same of a search with a pattern, which is slower. */
+const MAX_PATTERN_CHARS = 64 * 1024;
+
 /** Room for the pages that are only partly filled, per record. */
 const MARGIN_BYTES = PAGE_BYTES;
 
@@ -198,6 +201,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   function scan({ filter, before, limit, withContent }: ScanRequest): ScanResult {
     const matcher = newMatcher(filter);
+    const maxChars = filter.regex === undefined ? MAX_SLICE_CHARS : MAX_PATTERN_CHARS;
     const rows = database.rows(
       `select seq, at, head from record where seq < ? and at between ? and ?
        order by seq desc limit ${MAX_SLICE_RECORDS}`,
@@ -226,7 +230,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
           hits.push({ seq: number, record: newRecord(stored, at, content), excerpt });
         }
       }
-      if (hits.length >= limit || chars > MAX_SLICE_CHARS) return { hits, next: number, chars };
+      if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
     }
     const last = rows.length < MAX_SLICE_RECORDS ? undefined : rows.at(-1);
     return { hits, next: last === undefined ? null : integerOf(last, "seq"), chars };

@@ -3,7 +3,7 @@ import { openRecordFile } from "../../src/record/record_file.ts";
 import { recordPolicy } from "../../src/record/record_settings.ts";
 import { privacyConfig } from "../privacy/rules.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
-import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { answers, COMPLETION } from "../support/chat_call.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { parsedConfig } from "../support/parsed_config.ts";
 import { scriptedWorld } from "../support/world.ts";
