@@ -138,7 +138,7 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   zod: ["config", "api", "record"],
   yaml: ["config", "import"],
   jose: ["access"],
-  re2js: ["config", "wires", "privacy"],
+  re2js: ["config", "wires", "privacy", "record"],
   "node:sqlite": ["store"],
   iovalkey: ["store"],
 };

@@ -76,7 +76,7 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
     if (searches >= MAX_SEARCHES_COUNT) return busy();
     searches++;
     metrics.recordsSearched();
-    if (withContent || parsed.filter.text !== undefined) {
+    if (withContent || (parsed.filter.text ?? parsed.filter.regex) !== undefined) {
       log.info("records searched", { with_content: withContent, address });
     }
     const hits = searchRecords(scan, { filter: parsed.filter, limit, before, withContent });

@@ -13,7 +13,7 @@ import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
 import { visible } from "./top_words.ts";
 
-const FORMATS = ["table", "jsonl"] as const;
+const FORMATS = ["table", "json", "jsonl"] as const;
 
 /** Options of both commands: where the records are. */
 const SOURCE_OPTIONS = {
@@ -33,8 +33,12 @@ export const log: Command = {
     ...FILTER_OPTIONS,
     limit: { value: "N", about: "Maximum number of records; 20 by default, at most 1000." },
     cursor: { value: "N", about: "Continues a list after the number in its last line." },
-    format: { value: "FORMAT", choices: FORMATS, about: "table (default) or jsonl." },
-    "show-text": { value: null, about: "With --text: shows the text around each hit." },
+    format: {
+      value: "FORMAT",
+      choices: FORMATS,
+      about: "table (default), json for one list, or jsonl.",
+    },
+    "show-text": { value: null, about: "With --text or --regex: shows the text around each hit." },
     export: {
       value: null,
       about: "Prints whole records as JSON lines, with their content and without a limit.",
@@ -51,8 +55,8 @@ export const log: Command = {
     const usualLimit = isExport ? Infinity : DEFAULT_LIMIT_RECORDS;
     const limit = parseNumber(optionValue(options, "limit"), usualLimit);
     const cursor = parseNumber(optionValue(options, "cursor"), null);
-    if (format !== "table" && format !== "jsonl") {
-      return wrongUsage(terminal, "log", "--format is table or jsonl.");
+    if (!FORMATS.some((one) => one === format)) {
+      return wrongUsage(terminal, "log", "--format is table, json or jsonl.");
     }
     const content = optionValue(options, "content");
     if (content !== undefined && (content !== "none" || !isExport)) {
@@ -70,13 +74,17 @@ export const log: Command = {
       let last: Hit | null = null;
       let found = 0;
       const isTable = format === "table" && !isExport;
+      const isList = format === "json" && !isExport;
+      let records = 0;
       const printRow = (hit: Hit) => {
         terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
         if (!options.has("show-text") || !("record" in hit) || hit.excerpt === null) return;
         terminal.out(`    ${visible(hit.excerpt)}\n`);
       };
       const printLine = (hit: Hit) => {
-        if ("record" in hit) terminal.out(exportLine(hit.record, withContent));
+        if (!("record" in hit)) return;
+        if (isList) terminal.out(records++ === 0 ? "[" : ",");
+        terminal.out(exportLine(hit.record, withContent));
       };
       const problem = await source.search({
         limit,
@@ -92,6 +100,7 @@ export const log: Command = {
       if (problem?.isUsage) return wrongUsage(terminal, "log", problem.text);
       if (problem !== null) return printProblems(terminal, [problem.text]);
       if (isTable) terminal.out(endLine(found, limit, last));
+      if (isList) terminal.out(records === 0 ? "[]\n" : "]\n");
       return OK_STATUS;
     });
   },

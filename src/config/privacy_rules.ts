@@ -4,6 +4,7 @@ import { parseEncryptionKey } from "../formats/encryption_key.ts";
 import { namesOf, objectsIn, repeated, unknownNames } from "./named_lists.ts";
 import { WORD_CHARACTER } from "./privacy_schema.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
+import { BUILT_IN_POLICIES } from "./record_schema.ts";
 import type { Config } from "./schema.ts";
 
 /** Maximum number of words of all rules together. */
@@ -20,7 +21,7 @@ const A_POLICY = "the name of a privacy policy";
  * Returns the problems of `privacy`, and of the policies that others name. Takes values before
  * defaults.
  */
-export function privacyProblems({ privacy = {}, security }: JsonObject): Problem[] {
+export function privacyProblems({ privacy = {}, security, record }: JsonObject): Problem[] {
   if (!isObject(privacy)) return [];
   const rules = objectsIn(privacy.rules);
   const policies = objectsIn(privacy.policies);
@@ -43,6 +44,15 @@ export function privacyProblems({ privacy = {}, security }: JsonObject): Problem
     ),
     ...unknownNames([privacy.default], ["privacy"], names, A_POLICY, "default"),
     ...selectionProblems(security, names),
+    ...isObject(record)
+      ? unknownNames(
+        [record.policy],
+        ["record"],
+        [...BUILT_IN_POLICIES, ...names],
+        "credentials, none or the name of a privacy policy",
+        "policy",
+      )
+      : [],
   ];
 }
 
@@ -119,13 +129,14 @@ function selectionProblems(security: unknown, names: readonly string[]): Problem
 }
 
 /** Returns a warning for each valid setting of `privacy` that is likely a mistake. */
-export function privacyWarnings({ privacy, security, state, server }: Config): Problem[] {
+export function privacyWarnings(config: Config): Problem[] {
+  const { privacy, security, state, server, record } = config;
   const { rules, policies } = privacy;
   const used = new Set(policies.flatMap((policy) => policy.rules));
   const selected = new Set(
     [...security.api_key.keys, ...security.groups, ...security.templates, {
       privacy: privacy.default,
-    }].map((one) => one.privacy),
+    }, { privacy: record.policy }].map((one) => one.privacy),
   );
   const isDivided = server.workers !== 1 || state.store === "valkey";
   const isRandom = privacy.secret === undefined && state.encryption_keys.length === 0;
@@ -146,7 +157,7 @@ export function privacyWarnings({ privacy, security, state, server }: Config): P
     ...policies.flatMap(({ name }, index) =>
       selected.has(name) ? [] : [problem(
         ["privacy", "policies", index, "name"],
-        "has no effect: neither privacy.default nor a key, template or group selects this policy",
+        "has no effect: neither privacy.default nor record.policy nor a key, template or group selects this policy",
       )]
     ),
   ];

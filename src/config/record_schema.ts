@@ -10,6 +10,9 @@ const DEFAULT_FILE_BYTES = 1024 * 1024 * 1024;
 /** Default of `record.path`. */
 export const DEFAULT_RECORD_PATH = "record.db";
 
+/** Values of `record.policy` besides the names of the policies of `privacy`. */
+export const BUILT_IN_POLICIES: readonly string[] = ["credentials", "none"];
+
 /** Minimum of `record.keep`. */
 const MIN_KEEP_MS = 60 * 60 * 1000;
 
@@ -35,8 +38,8 @@ export const recordSchema = section({
     .describe("Time after which a record is deleted, at least 1h."),
   max_bytes: integer(MIN_FILE_BYTES, MAX_FILE_BYTES).prefault(DEFAULT_FILE_BYTES)
     .describe("Maximum size of the file; the oldest records are deleted first."),
-  policy: z.enum(["credentials", "none"]).default("credentials").describe(
-    "What is masked before a record is written: credentials such as API keys and private keys, or " +
-      "none.",
+  policy: text().default("credentials").describe(
+    "What is masked before a record is written: credentials such as API keys and private keys, none, " +
+      "or what a policy of privacy finds.",
   ),
 });

@@ -12,7 +12,8 @@ import type { CallPrivacy, Finder, Policy, Rule } from "./types.ts";
 import { newWordFinder } from "./words.ts";
 
 type Settings = Pick<Config, "privacy" | "state">;
-type RuleSettings = Config["privacy"]["rules"][number];
+/** A rule as the configuration has it. */
+export type RuleSettings = Config["privacy"]["rules"][number];
 
 /** The policies of a configuration. */
 export interface CompiledPrivacy {
@@ -32,7 +33,7 @@ let randomSecret: Uint8Array | null = null;
 export function compilePrivacy({ privacy, state }: Settings): CompiledPrivacy | null {
   if (privacy.policies.length === 0) return null;
   const secret = secretOf({ privacy, state });
-  const rules = privacy.rules.map(compileRule);
+  const rules = compileRules(privacy.rules);
   const sums = new Map<string, Policy | null>();
 
   function sumOf(names: readonly string[]): Policy | null {
@@ -79,6 +80,11 @@ function secretOf({ privacy, state }: Settings): Uint8Array {
   const bytes = key === undefined ? null : parseEncryptionKey(key);
   if (bytes !== null) return createHmac("sha256", bytes).update("switchyard.privacy").digest();
   return randomSecret ??= new Uint8Array(randomBytes(32));
+}
+
+/** Compiles the rules of a configuration, in its order. */
+export function compileRules(rules: readonly RuleSettings[]): readonly Rule[] {
+  return rules.map(compileRule);
 }
 
 function compileRule(settings: RuleSettings, order: number): Rule {

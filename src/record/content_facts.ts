@@ -11,6 +11,9 @@ const MAX_NAME_CHARS = 128;
 /** Facts of a call without content. */
 export const NO_CONTENT_FACTS: ContentFacts = { tools_offered: [], tools_called: [], finish: null };
 
+/** A text of a response without this has no facts. */
+export const FACTS = /call|tool_use|"(?:finish_reason|stop_reason|status)"\s*:\s*"/;
+
 /** Returns the facts in the request and the response of a call, whatever its client API. */
 export function contentFacts(
   request: JsonObject | null,

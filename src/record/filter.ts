@@ -1,5 +1,6 @@
+import { RE2JS } from "re2js";
 import type { RecordHead } from "./record.ts";
-import { comparable, type SearchedPart, searchedTexts } from "./searched_texts.ts";
+import { comparable, type SearchedPart, searchedTexts, singleSpaced } from "./searched_texts.ts";
 import type { StoredBody, StoredHead } from "./written_record.ts";
 
 /** What is searched for, as plain data. Absent members match every record. */
@@ -34,7 +35,9 @@ export interface RecordFilter {
   readonly minCost?: number;
   /** Text in the content; letter case and the length of white space do not count. */
   readonly text?: string;
-  /** Where the text is; in both parts if absent. */
+  /** Pattern of RE2 in the content; letter case and the length of white space do not count. */
+  readonly regex?: string;
+  /** Where the text is; in request and response if absent. */
   readonly in?: readonly SearchedPart[];
 }
 
@@ -50,11 +53,11 @@ export interface RecordMatcher {
 /** Returns the test of a filter without its times, which the file compares itself. */
 export function newMatcher(filter: RecordFilter): RecordMatcher {
   const tests = headTests(filter);
-  const { text } = filter;
+  const find = newFind(filter);
   return {
     head: ({ id, head }) => tests.every((test) => test(head, id)),
-    body: text === undefined ? null : bodyTest(text, filter.in ?? ["request", "response"]),
-    showsUnreadable: tests.length === 0 && text === undefined,
+    body: find === null ? null : bodyTest(find, filter.in ?? ["request", "response"]),
+    showsUnreadable: tests.length === 0 && find === null,
   };
 }
 
@@ -120,18 +123,46 @@ function patternOf(written: string): RegExp {
   return new RegExp(`^${written.split("*").map(RegExp.escape).join("[\\s\\S]*")}$`);
 }
 
-/** Characters of a hit on each side of the found text. */
-const CONTEXT_CHARS = 40;
+/** Characters of a hit on each side of the found text, and of the text of a pattern. */
+const CONTEXT_CHARS = 40, MAX_HIT_CHARS = 1_000;
 
-function bodyTest(text: string, parts: readonly SearchedPart[]) {
+/** Returns where the searched text is in a text with single spaces; null if it is not there. */
+type Find = (text: string) => { readonly start: number; readonly end: number } | null;
+
+function newFind({ text, regex }: RecordFilter): Find | null {
+  if (regex !== undefined) {
+    const pattern = compileSearch(regex);
+    return (one) => {
+      const matcher = pattern.matcher(one);
+      return matcher.find() ? { start: matcher.start(), end: matcher.end() } : null;
+    };
+  }
+  if (text === undefined) return null;
   const wanted = comparable(text);
+  return (one) => {
+    const start = one.toLowerCase().indexOf(wanted);
+    return start < 0 ? null : { start, end: start + wanted.length };
+  };
+}
+
+/** Compiles a pattern of a search, which takes linear time. Throws if it is none of RE2. */
+export function compileSearch(pattern: string): RE2JS {
+  return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+}
+
+function bodyTest(find: Find, parts: readonly SearchedPart[]) {
   return (body: StoredBody): string | null => {
     for (const part of parts) {
       for (const one of searchedTexts(body, part)) {
-        const folded = comparable(one);
-        const at = folded.indexOf(wanted);
-        if (at < 0) continue;
-        return folded.slice(Math.max(0, at - CONTEXT_CHARS), at + wanted.length + CONTEXT_CHARS);
+        const text = singleSpaced(one);
+        const found = find(text);
+        if (found === null) continue;
+        const { start, end } = found;
+        return text.slice(
+          Math.max(0, start - CONTEXT_CHARS),
+          Math.min(end, start + MAX_HIT_CHARS) +
+            CONTEXT_CHARS,
+        );
       }
     }
     return null;

@@ -1,7 +1,7 @@
 import { type Calendar, isDate } from "../core/calendar.ts";
 import { parseDuration } from "../config/units.ts";
-import type { RecordFilter } from "./filter.ts";
-import type { SearchedPart } from "./searched_texts.ts";
+import { compileSearch, type RecordFilter } from "./filter.ts";
+import { SEARCHED_PARTS, type SearchedPart } from "./searched_texts.ts";
 
 /** An option of a search, on the command line and in the query of the admin listener. */
 export interface FilterOption {
@@ -42,7 +42,14 @@ export const FILTER_OPTIONS = {
     value: "TEXT",
     about: "Text in the content; letter case and the length of white space do not count.",
   },
-  in: { value: "PART", about: "Where the text is: request, response or both (default)." },
+  regex: {
+    value: "RE2",
+    about: "Like --text, with a pattern in the syntax of RE2. White space is one space.",
+  },
+  in: {
+    value: "PART",
+    about: "Where the text is: request, response, both (default), or tools: calls and results.",
+  },
 } as const satisfies Readonly<Record<string, FilterOption>>;
 
 /** Name of an option of a search. */
@@ -128,17 +135,37 @@ export function parseFilter(
     }
     filter.text = text;
   }
+  const regex = valueOf("regex");
+  if (regex !== undefined) {
+    if (text !== undefined) return wrong("regex", "cannot be together with text.");
+    if (!isPattern(regex)) {
+      return wrong("regex", `must be a pattern of RE2 with at most ${MAX_TEXT_CHARS} characters.`);
+    }
+    filter.regex = regex;
+  }
   const parts = valueOf("in");
   if (parts !== undefined) {
     const named = parts.split(",").map((one) => one.trim());
-    if (!named.every(isPart)) return wrong("in", "must be request, response or both.");
+    if (!named.every(isPart)) {
+      return wrong("in", "must be request, response or tools, with commas.");
+    }
     filter.in = named.filter(isPart);
   }
   return { ok: true, filter };
 }
 
 function isPart(name: string): name is SearchedPart {
-  return name === "request" || name === "response";
+  return SEARCHED_PARTS.some((part) => part === name);
+}
+
+function isPattern(written: string): boolean {
+  if (written === "" || written.length > MAX_TEXT_CHARS) return false;
+  try {
+    compileSearch(written);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function wrong(option: FilterName, problem: string): ParsedFilter {

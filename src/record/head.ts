@@ -7,7 +7,7 @@ import type { Call } from "../call/call.ts";
 import { actedRules, gatewayFields } from "../call/gateway_fields.ts";
 import { endOf } from "../observe/report.ts";
 import { configDigest } from "./config_digest.ts";
-import type { CallMask } from "./mask_call.ts";
+import type { PartMask } from "./mask_parts.ts";
 import type { RecordHead } from "./record.ts";
 import type { KnownHead } from "./written_record.ts";
 
@@ -16,7 +16,7 @@ const MAX_NAME_CHARS = 1_024;
 
 /** What a head has besides the facts of its call. */
 interface HeadParts {
-  readonly mask: CallMask;
+  readonly mask: PartMask;
   readonly why: RecordHead["why"];
   readonly cut: readonly string[];
 }
@@ -73,7 +73,7 @@ export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead
   };
 }
 
-function maskedName(name: string | null, mask: CallMask): string | null {
+function maskedName(name: string | null, mask: PartMask): string | null {
   return name === null ? null : mask.text(name);
 }
 
@@ -119,7 +119,7 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 /** Returns the headers of a request that a record may have. */
 export function recordedHeaders(
   { headers, generation }: Call,
-  mask: CallMask,
+  mask: PartMask,
 ): Record<string, string> {
   const { routes, config: { security } } = generation;
   const secret = security.api_key.header.toLowerCase();
@@ -135,6 +135,6 @@ export function recordedHeaders(
 }
 
 /** Returns the header fields of the gateway's response. */
-export function respondedHeaders({ report }: Call, mask: CallMask): Record<string, string> {
+export function respondedHeaders({ report }: Call, mask: PartMask): Record<string, string> {
   return Object.fromEntries(gatewayFields(report).map(([name, value]) => [name, mask.text(value)]));
 }

@@ -1,5 +1,5 @@
-import { search } from "../privacy/search.ts";
-import type { Rule } from "../privacy/types.ts";
+import { newSearch } from "../privacy/search.ts";
+import type { Match, Rule } from "../privacy/types.ts";
 
 /** A part of a text between two quotes. */
 interface Piece {
@@ -8,38 +8,56 @@ interface Piece {
   readonly text: string;
 }
 
-/** Returns the rules of a policy as they act on records: what they find is masked. */
-export function maskingRules(rules: readonly Rule[]): readonly Rule[] {
-  return rules.filter(({ action }) => action !== "monitor")
-    .map((rule) => ({ ...rule, action: "mask" }));
-}
+/** Throws when the time for masking is used up. */
+export type CheckTime = () => void;
 
 /**
- * Returns a text in which the matches of masking rules are replaced by their labels in brackets.
- * JSON, also several documents or the beginning of one, stays JSON: strings are searched without
- * their escapes, and no match reaches over a quote.
+ * Returns a text in which the matches of rules are replaced by their labels in brackets, whatever
+ * the rules would do with them. JSON, also several documents or the beginning of one, stays JSON:
+ * strings are searched without their escapes, and no match reaches over a quote.
  */
-export function maskText(text: string, rules: readonly Rule[]): string {
+export function maskText(text: string, rules: readonly Rule[], checkTime?: CheckTime): string {
   const pieces = piecesOf(text);
-  const matches = search(pieces.map((piece) => searchedText(piece.text)).join("\0"), rules);
+  const searched = pieces.map((piece) => searchedText(piece.text)).join("\0");
+  const matches = matchesIn(searched, rules, checkTime);
   if (matches.length === 0) return text;
   let index = 0;
   let offset = 0;
-  const masked = pieces.map(({ raw, text }) => {
+  const masked = pieces.map(({ raw, text }, at) => {
+    const isString = at % 2 === 1;
     let result = "";
-    let at = 0;
+    let from = 0;
     for (let match = matches[index]; match !== undefined; match = matches[++index]) {
       const start = match.start - offset;
       if (start >= text.length) break;
-      result += `${text.slice(at, start)}[${match.label}]`;
-      at = Math.min(match.end - offset, text.length);
+      const end = Math.min(match.end - offset, text.length);
+      const label = `[${match.label}]`;
+      const isNumber = !isString && NUMBER.test(text.slice(start, end));
+      result += text.slice(from, start) + (isNumber ? `"${label}"` : label);
+      from = end;
     }
     offset += text.length + 1;
-    if (at === 0) return raw;
-    result += text.slice(at);
+    if (from === 0) return raw;
+    result += text.slice(from);
     return raw === text ? result : JSON.stringify(result).slice(1, -1);
   });
   return masked.join('"');
+}
+
+/** A number, which is no label between quotes any more. */
+const NUMBER = /^[\d.eE+-]+$/;
+
+const ALL_MASK = new WeakMap<readonly Rule[], readonly Rule[]>();
+
+/** Returns the matches of rules, which mask whatever they do elsewhere, in their order. */
+function matchesIn(text: string, rules: readonly Rule[], checkTime?: CheckTime): readonly Match[] {
+  let masking = ALL_MASK.get(rules);
+  if (masking === undefined) {
+    ALL_MASK.set(rules, masking = rules.map((rule) => ({ ...rule, action: "mask" })));
+  }
+  const search = newSearch(text, masking);
+  while (search.next()) checkTime?.();
+  return search.matches();
 }
 
 /** Quotes of JSON in a string, with the backslashes that escape them there. */

@@ -1,10 +1,11 @@
 import { deflateRawSync } from "node:zlib";
 import { isObject, parseJson } from "../core/json/json.ts";
-import { contentFacts, NO_CONTENT_FACTS } from "./content_facts.ts";
+import { contentFacts, FACTS, NO_CONTENT_FACTS } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
+import type { PartMask } from "./mask_parts.ts";
 import type { RecordHead } from "./record.ts";
-import { redactCredentials } from "./redact_credentials.ts";
-import type { RecordPolicy, StoredBody, WrittenRecord } from "./written_record.ts";
+import type { RecordMask } from "./record_mask.ts";
+import type { StoredBody, WrittenRecord } from "./written_record.ts";
 
 /** The parts of a record as they are sealed. */
 export interface PreparedRecord {
@@ -16,15 +17,22 @@ export interface PreparedRecord {
 
 const encoder = new TextEncoder();
 
+/** A request without these has neither facts nor earlier turns. */
+const REQUEST_FACTS = /"(?:tools|previous_response_id)"/;
+
 /** Returns the parts of a record as they are sealed; null if masking has failed. */
-export function prepareRecord(record: WrittenRecord, policy: RecordPolicy): PreparedRecord | null {
+export function prepareRecord(
+  record: WrittenRecord,
+  mask: RecordMask | null,
+): PreparedRecord | null {
   try {
-    const { id, at, head, request, response } = redacted(record, policy);
-    const asked = request?.body ? parseJson(request.body) : undefined;
+    const { id, at, head, request, response } = mask === null ? record : masked(record, mask());
+    const text = request?.body ?? "";
+    const asked = REQUEST_FACTS.test(text) ? parseJson(text) : undefined;
     const client = isObject(asked) ? asked : null;
     const facts = request === undefined
       ? NO_CONTENT_FACTS
-      : contentFacts(client, responseObjects(response));
+      : contentFacts(client, responseObjects(response, FACTS));
     const whole: RecordHead = { ...head, ...facts };
     const previous = client?.previous_response_id;
     const body: StoredBody | null = request === undefined ? null : {
@@ -44,31 +52,38 @@ export function prepareRecord(record: WrittenRecord, policy: RecordPolicy): Prep
   }
 }
 
-/** Returns a record in which the policy has masked what it names. */
-function redacted(record: WrittenRecord, policy: RecordPolicy): WrittenRecord {
-  if (policy === "none") return record;
-  const { request, response, ...rest } = record;
+/** Returns a record in which everything that a client or a provider has written is masked. */
+function masked(record: WrittenRecord, mask: PartMask): WrittenRecord {
+  const { head, request, response, ...rest } = record;
+  const text = (one: string | null) => one === null ? null : mask.text(one);
+  const headers = (fields: Readonly<Record<string, string>>) =>
+    Object.fromEntries(
+      Object.entries(fields).map(([name, value]) => [name, mask.header(value)]),
+    );
   return {
     ...rest,
+    head: {
+      ...head,
+      path: mask.text(head.path),
+      session: text(head.session),
+      model_requested: text(head.model_requested),
+      attempts: head.attempts.map((one) => ({ ...one, model: mask.text(one.model) })),
+      lossy: head.lossy.map(mask.text),
+      verified: head.verified.map(mask.text),
+    },
     ...request !== undefined && {
       request: {
-        headers: redactedValues(request.headers),
-        query: redactCredentials(request.query),
-        body: request.body === null ? null : redactCredentials(request.body),
+        headers: headers(request.headers),
+        query: mask.query(request.query),
+        body: text(request.body),
       },
     },
     ...response !== undefined && {
       response: {
-        headers: redactedValues(response.headers),
-        body: response.body === null ? null : redactCredentials(response.body),
-        events: response.events === null ? null : redactCredentials(response.events),
+        headers: headers(response.headers),
+        body: text(response.body),
+        events: text(response.events),
       },
     },
   };
-}
-
-function redactedValues(headers: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).map(([name, value]) => [name, redactCredentials(value)]),
-  );
 }

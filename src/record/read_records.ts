@@ -10,7 +10,7 @@ export type OpenedRecords =
   | { readonly ok: false; readonly problem: string; readonly reason: Problem };
 
 /** Opens the file of `record.path` in this thread. It is not created. */
-export function openRecords(config: Pick<Config, "record" | "state">): OpenedRecords {
+export function openRecords(config: Pick<Config, "record" | "state" | "privacy">): OpenedRecords {
   const options = recordFileOptions(config);
   const { path } = options;
   if (options.keys.length === 0) {

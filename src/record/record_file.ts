@@ -16,10 +16,11 @@ import { makeRoom, MAX_DELETED_RECORDS, relieve, shrink, usedBytes } from "./fil
 import { newMatcher, type RecordFilter } from "./filter.ts";
 import { type PreparedRecord, prepareRecord } from "./prepare_record.ts";
 import type { CallRecord } from "./record.ts";
+import { newRecordMask, type RecordMask, type RecordPolicy } from "./record_mask.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
 import { newSealer } from "./seal.ts";
 import { RECORD_TABLES } from "./tables.ts";
-import type { RecordPolicy, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
+import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
 /** What a file of records is opened with. */
 export interface RecordFileOptions extends RecordSettings {
@@ -111,6 +112,9 @@ export interface RecordFile {
 const MAX_SLICE_RECORDS = 500;
 const MAX_SLICE_CHARS = 2 * 1024 * 1024;
 
+/** The same of a search with a pattern, which is slower. */
+const MAX_PATTERN_CHARS = 64 * 1024;
+
 /** Room for the pages that are only partly filled, per record. */
 const MARGIN_BYTES = PAGE_BYTES;
 
@@ -122,6 +126,8 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   const sealer = newSealer(keys);
   const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
+  // Made with the first record, because a file that is only read masks nothing.
+  let mask: RecordMask | null | undefined;
   let seq = lastNumber(database);
   let count = countRecords(database);
 
@@ -195,6 +201,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   function scan({ filter, before, limit, withContent }: ScanRequest): ScanResult {
     const matcher = newMatcher(filter);
+    const maxChars = filter.regex === undefined ? MAX_SLICE_CHARS : MAX_PATTERN_CHARS;
     const rows = database.rows(
       `select seq, at, head from record where seq < ? and at between ? and ?
        order by seq desc limit ${MAX_SLICE_RECORDS}`,
@@ -223,7 +230,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
           hits.push({ seq: number, record: newRecord(stored, at, content), excerpt });
         }
       }
-      if (hits.length >= limit || chars > MAX_SLICE_CHARS) return { hits, next: number, chars };
+      if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
     }
     const last = rows.length < MAX_SLICE_RECORDS ? undefined : rows.at(-1);
     return { hits, next: last === undefined ? null : integerOf(last, "seq"), chars };
@@ -231,7 +238,9 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   return {
     write(records, now) {
-      const prepared = records.flatMap((one) => prepareRecord(one, settings.policy) ?? []);
+      if (mask === undefined) mask = newRecordMask(settings.policy, () => performance.now());
+      const masking = mask;
+      const prepared = records.flatMap((one) => prepareRecord(one, masking) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;
       const attempt = (): Written => {
@@ -279,6 +288,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     totals,
     apply(next) {
       settings = next;
+      mask = undefined;
     },
     close: () => database.close(),
   };

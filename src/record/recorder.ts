@@ -35,7 +35,7 @@ export interface QueueLimits {
 export interface Recorder {
   /** Returns the capture of a call; null if it cannot have a record. */
   newCapture(call: Call): Capture | null;
-  apply(config: Pick<Config, "record">): void;
+  apply(config: Pick<Config, "record" | "privacy">): void;
   /** Runs a part of a search; null if the file cannot be read. */
   scan(request: ScanRequest): Promise<ScanResult | null>;
   sizes(): RecordSizes;
@@ -78,7 +78,7 @@ const NO_TOTALS: RecordTotals = { records: 0, bytes: 0, oldest: null, newest: nu
 
 /** Starts the thread of the records and opens their file. */
 export function openRecorder(
-  config: Pick<Config, "record" | "state">,
+  config: Pick<Config, "record" | "state" | "privacy">,
   deps: RecorderDeps,
 ): Promise<OpenedRecorder> {
   const { world, log, start = startRecordThread, limits = QUEUE_LIMITS } = deps;

@@ -1,4 +1,5 @@
 import { DETECTORS } from "../privacy/detectors/detectors.ts";
+import { mayHaveKey } from "../privacy/detectors/likely_keys.ts";
 import type { Rule } from "../privacy/types.ts";
 import { maskText } from "./mask_text.ts";
 
@@ -16,5 +17,5 @@ const RULES: readonly Rule[] = [{
 
 /** Returns a text in which each credential has become its kind in brackets; JSON stays JSON. */
 export function redactCredentials(text: string): string {
-  return maskText(text, RULES);
+  return mayHaveKey(text) ? maskText(text, RULES) : text;
 }

@@ -2,8 +2,11 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/js
 import { responseObjects } from "./events_of.ts";
 import type { StoredBody } from "./written_record.ts";
 
-/** Parts of a record in which a text is searched. */
-export type SearchedPart = "request" | "response";
+/** Parts of a record in which a text is searched; `tools`: what tools get and return, in both. */
+export const SEARCHED_PARTS = ["request", "response", "tools"] as const;
+
+/** A part of a record in which a text is searched. */
+export type SearchedPart = (typeof SEARCHED_PARTS)[number];
 
 /** Members that distinguish the texts of one stream from each other. */
 const INDEXES = ["index", "output_index", "content_index", "summary_index", "item_id"] as const;
@@ -13,7 +16,12 @@ const MAX_DEPTH_COUNT = 200;
 
 /** Returns a text as it is compared: letter case and the length of white space do not count. */
 export function comparable(text: string): string {
-  return text.replace(/\s+/g, " ").toLowerCase();
+  return singleSpaced(text).toLowerCase();
+}
+
+/** Returns a text with one space in the place of each run of white space. */
+export function singleSpaced(text: string): string {
+  return text.replace(/\s+/g, " ");
 }
 
 /**
@@ -22,31 +30,56 @@ export function comparable(text: string): string {
  */
 export function searchedTexts(body: StoredBody, part: SearchedPart): string[] {
   const { request, response } = body;
-  if (part === "request") return request?.body ? textsIn(request.body) : [];
-  if (response === undefined) return [];
-  if (response.body !== null) return textsIn(response.body);
-  const found: string[] = [];
+  const isTools = part === "tools";
+  return [
+    ...part !== "response" && request?.body ? textsIn(request.body, isTools) : [],
+    ...part !== "request" && response !== undefined ? responseTexts(response, isTools) : [],
+  ];
+}
+
+function responseTexts(response: NonNullable<StoredBody["response"]>, isTools: boolean): string[] {
+  if (response.body !== null) return textsIn(response.body, isTools);
   const channels = new Map<string, string[]>();
-  for (const event of responseObjects(response)) collect(event, "", "", found, channels);
-  return [...found, ...channels.values().map((pieces) => pieces.join(""))].flatMap(withInner);
+  const texts: Texts = { found: [], channels, isTools };
+  for (const event of responseObjects(response)) collect(event, "", "", texts);
+  return [...texts.found, ...channels.values().map((pieces) => pieces.join(""))]
+    .flatMap(withInner);
 }
 
 /** Returns the strings of a JSON text; the text itself if it is none. */
-function textsIn(text: string): string[] {
+function textsIn(text: string, isTools: boolean): string[] {
   const value = parseJson(text);
-  if (!isObject(value)) return [text];
-  const found: string[] = [];
-  collect(value, "", "", found, null);
-  return found.flatMap(withInner);
+  if (!isObject(value)) return isTools ? [] : [text];
+  const texts: Texts = { found: [], channels: null, isTools };
+  collect(value, "", "", texts);
+  return texts.found.flatMap(withInner);
 }
 
 /** Returns a text with the strings in it if it is a JSON text, such as the arguments of a tool. */
 function withInner(text: string): string[] {
   const value = text.startsWith("{") || text.startsWith("[") ? parseJson(text) : undefined;
   if (!isObject(value) && !Array.isArray(value)) return [text];
-  const found = [text];
-  collect(value, "", "", found, null);
-  return found;
+  const texts: Texts = { found: [text], channels: null, isTools: false };
+  collect(value, "", "", texts);
+  return texts.found;
+}
+
+/** What is collected of a value. */
+interface Texts {
+  readonly found: string[];
+  /** Pieces of a stream by their channel; null outside streams. */
+  readonly channels: Map<string, string[]> | null;
+  /** True if only the texts of tools are wanted. */
+  readonly isTools: boolean;
+}
+
+/** Types of items, blocks and events that are a call of a tool or its result. */
+const TOOL_TYPE =
+  /(?:^|_)(?:call|call_output|tool_use|tool_result)$|_call_(?:arguments|input)\.|^input_json_delta$/;
+
+/** True for the call of a tool, or its result. */
+function isTool({ type, role }: JsonObject): boolean {
+  return role === "tool" || role === "function" || typeof type === "string" && TOOL_TYPE.test(type);
 }
 
 /**
@@ -56,12 +89,13 @@ function collect(
   value: JsonValue | undefined,
   path: string,
   place: string,
-  found: string[],
-  channels: Map<string, string[]> | null,
+  texts: Texts,
   depth = 0,
 ): void {
   if (depth > MAX_DEPTH_COUNT) return;
+  const { found, channels, isTools } = texts;
   if (typeof value === "string") {
+    if (isTools) return;
     if (channels === null || !/(^|\.)delta(\.|$)|^\.choices\.text$/.test(path)) {
       found.push(value);
       return;
@@ -71,11 +105,14 @@ function collect(
     if (pieces === undefined) channels.set(key, [value]);
     else pieces.push(value);
   } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, path, place, found, channels, depth + 1);
+    for (const item of value) collect(item, path, place, texts, depth + 1);
   } else if (isObject(value)) {
     const inner = channels === null ? place : place + indexesOf(value);
+    const within = isTools && isTool(value) ? { ...texts, isTools: false } : texts;
     for (const [name, member] of Object.entries(value)) {
-      collect(member, `${path}.${name}`, inner, found, channels, depth + 1);
+      const isCalls = isTools && (name === "tool_calls" || name === "function_call");
+      const wanted = isCalls ? { ...texts, isTools: false } : within;
+      collect(member, `${path}.${name}`, inner, wanted, depth + 1);
     }
   }
 }

@@ -1,4 +1,3 @@
-import type { Config } from "../config/schema.ts";
 import type { CallRecord, RecordHead } from "./record.ts";
 
 /** What is known of a call in the gateway's thread; the rest of its head is in its content. */
@@ -23,6 +22,3 @@ export interface StoredHead {
 
 /** What is sealed as the body of a record. */
 export type StoredBody = Pick<CallRecord, "request" | "response" | "previous">;
-
-/** What is masked before a record is written. */
-export type RecordPolicy = Config["record"]["policy"];

@@ -81,6 +81,12 @@ Deno.test("exported lines are records of the printed schema, whole or without co
     const [, bare] = await command("log", "--export", "--content", "none");
     assertEquals(bare.trimEnd().split("\n").map((line) => parseRecord(line).ok), [true, true]);
     assert(!bare.includes("find me"));
+    const [, list] = await command("log", "--format", "json");
+    assertEquals(
+      JSON.parse(list).map(({ id, request }: { id: string; request?: unknown }) => [id, request]),
+      [["id-2", undefined], ["id-1", undefined]],
+    );
+    assertEquals((await command("log", "--format", "json", "--key", "none"))[1], "[]\n");
   }));
 
 Deno.test("wrong options end with status 2, and a missing record or file with 1 and a sentence", () =>
@@ -160,7 +166,7 @@ Deno.test("each command of the page runs over the file", () =>
       section.startsWith("docs/operate/record.md")
     );
     const lines = page.flatMap(({ text }) => text.trim().split("\n"));
-    assertEquals(lines.length, 6);
+    assertEquals(lines.length, 7);
     for (const line of lines) {
       const [words = ""] = line.replace(/[\da-f]{8}-[\da-f-]{27}/, "id-1").split(" > ");
       const [, ...args] = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([word, quoted]) =>

@@ -104,7 +104,7 @@ Deno.test("rules in no policy, policies that nothing selects, and tokens that di
     ).map((line) => line.replace(/ \(line .*$/, "")).filter((line) => line.startsWith("privacy")),
     [
       "privacy.rules: replace values, and without privacy.secret and state.encryption_keys each process makes other tokens",
-      "privacy.policies[0].name: has no effect: neither privacy.default nor a key, template or group selects this policy",
+      "privacy.policies[0].name: has no effect: neither privacy.default nor record.policy nor a key, template or group selects this policy",
     ],
   );
 });

@@ -55,6 +55,17 @@ Deno.test("wrong words, a short time and a small file are problems", () => {
   assertMatch(problemsOf(withSection(key)).join(), /^security\.api_key\.keys\[0\]\.record: /);
 });
 
+Deno.test("the policy of records is a built-in one or the name of one of privacy, which then has an effect", () => {
+  const privacy = "privacy: {rules: [{name: mail, find: [email], action: mask}], " +
+    "policies: [{name: mine, rules: [mail]}]}";
+  const text = withSection("record: {enabled: true, policy: mine}", STATE, privacy);
+  assertEquals([problemsOf(text), warningsOf(text)], [[], []]);
+  assertMatch(
+    problemsOf(withSection("record: {policy: other}", privacy)).join(),
+    /^record\.policy: .*credentials, none or the name of a privacy policy/,
+  );
+});
+
 Deno.test("a choice that is likely a mistake is a warning", () => {
   const warnings = (...lines: readonly string[]) =>
     warningsOf(withSection(...lines)).map((line) => line.replace(/ \(line.*/, ""));

@@ -180,8 +180,58 @@ Deno.test("a text is searched in its parts only, and deep JSON ends no search", 
     assertEquals(await idsOf(file.scan, { text }), ["b", "a"]);
     assertEquals(await idsOf(file.scan, { text, in: ["request"] }), ["a"]);
     assertEquals(await idsOf(file.scan, { text, in: ["response"], key: ["nobody"] }), []);
+    assertEquals(await idsOf(file.scan, { regex: "permission (?:d|x)enied$" }), ["b", "a"]);
+    assertEquals(await idsOf(file.scan, { regex: "^denied" }), []);
     file.close();
   }));
+
+Deno.test("the texts of tools are those that their calls and results have, whatever the client API", () => {
+  const message = (one: unknown) =>
+    JSON.stringify({ messages: [one, { role: "user", content: "x" }] });
+  const calls = [{ id: "c", type: "function", function: { name: "f", arguments: '{"a":"word"}' } }];
+  const requests = [
+    message({ role: "assistant", tool_calls: calls }),
+    message({ role: "tool", tool_call_id: "c", content: "word" }),
+    message({ role: "user", content: [{ type: "tool_result", content: [{ text: "word" }] }] }),
+    message({
+      role: "assistant",
+      content: [{ type: "tool_use", name: "f", input: { a: "word" } }],
+    }),
+    JSON.stringify({ input: [{ type: "function_call_output", call_id: "c", output: "word" }] }),
+    JSON.stringify({ input: [{ type: "function_call", name: "f", arguments: '{"a":"word"}' }] }),
+  ];
+  for (const body of requests) {
+    const texts = searchedTexts({ request: { headers: {}, query: "", body } }, "tools");
+    assert(texts.includes("word") && !texts.includes("x"), body);
+  }
+  const streams = [
+    [
+      '{"choices":[{"index":0,"delta":{"content":"x","tool_calls":[{"index":0,"function":{"arguments":"wo"}}]}}]}',
+      '{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"rd"}}]}}]}',
+    ],
+    [
+      '{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"wo"}}',
+      '{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"x"}}',
+      '{"type":"content_block_delta","index":1,"delta":{"type":"input_json_delta","partial_json":"rd"}}',
+    ],
+    [
+      '{"type":"response.function_call_arguments.delta","item_id":"a","delta":"wo"}',
+      '{"type":"response.output_text.delta","item_id":"b","delta":"x"}',
+      '{"type":"response.function_call_arguments.delta","item_id":"a","delta":"rd"}',
+    ],
+  ];
+  for (const events of streams) {
+    const text = events.map((one) => `data: ${one}\n\n`).join("");
+    const response = { headers: {}, body: null, events: text };
+    const texts = searchedTexts({ response }, "tools");
+    assert(texts.includes("word") && !texts.includes("x"), text);
+    assert(searchedTexts({ response }, "response").includes("x"), text);
+  }
+  const body =
+    '{"choices":[{"message":{"content":"x","tool_calls":[{"function":{"arguments":"word"}}]}}]}';
+  const whole = { response: { headers: {}, body, events: null } };
+  assertEquals(searchedTexts(whole, "tools"), ["word"]);
+});
 
 Deno.test("times are read in the time zone of the file, days, hours and spans", () => {
   const calendar = newCalendar("Europe/Berlin");
@@ -212,6 +262,9 @@ Deno.test("a wrong option is named with what it must be", () => {
     ["label", "blue"],
     ["text", "  "],
     ["in", "headers"],
+    ["regex", "(a"],
+    ["regex", "(?=a)"],
+    ["regex", ""],
   ];
   for (const [name, value] of wrong) {
     const parsed = parseFilter((one) => one === name ? value : undefined, clock);

@@ -5,36 +5,50 @@ import { eachMatch } from "./each_match.ts";
 /** What may be before a key: the beginning, no part of a word, or the end of an escape. */
 const BEFORE = String.raw`(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|%[0-9A-Fa-f]{2})`;
 
+/** Sources of the prefix of a key and of what follows it. */
+type PrefixedKey = readonly [prefix: string, rest: string];
+
 /** Returns the source of keys with a prefix. What precedes it is only looked at behind a prefix. */
-function keys(prefix: string, rest: string): string {
+function sourceOf([prefix, rest]: PrefixedKey): string {
   return `(?:${prefix})(?<=${BEFORE}(?:${prefix}))${rest}`;
 }
 
-const AWS = keys("A(?:KIA|SIA|BIA|CCA)", "[A-Z0-9]{16}(?![A-Za-z0-9])");
+const AWS: PrefixedKey = ["A(?:KIA|SIA|BIA|CCA)", "[A-Z0-9]{16}(?![A-Za-z0-9])"];
 
-const GITHUB = [
-  keys("gh[pousr]_", "[A-Za-z0-9]{36,255}"),
-  keys("github_pat_", "[A-Za-z0-9_]{22,255}"),
-].join("|");
+const GITHUB: readonly PrefixedKey[] = [
+  ["gh[pousr]_", "[A-Za-z0-9]{36,255}"],
+  ["github_pat_", "[A-Za-z0-9_]{22,255}"],
+];
 
-const SLACK = keys("xox[abeoprs]-", "[A-Za-z0-9-]{10,250}");
+const SLACK: PrefixedKey = ["xox[abeoprs]-", "[A-Za-z0-9-]{10,250}"];
 
 const PART = "[A-Za-z0-9_-]";
 
-/** Keys of services by their prefix, signed tokens (RFC 7519), and passwords in addresses. */
-const SERVICES = [
-  keys("sk-", `${PART}{20,200}`),
-  keys("AIza", `${PART}{35}`),
-  keys("[rsp]k_(?:live|test)_", "[A-Za-z0-9]{16,200}"),
-  keys("glpat-", `${PART}{20,64}`),
-  keys("npm_", "[A-Za-z0-9]{36}"),
-  keys("hf_", "[A-Za-z0-9]{30,64}"),
-  keys("gsk_", "[A-Za-z0-9]{40,64}"),
-  keys("pypi-", `${PART}{50,1000}`),
-  keys("eyJ", String.raw`${PART}{8,680}\.eyJ${PART}{8,680}\.${PART}{8,680}`),
-  "AccountKey=(?<value>[A-Za-z0-9+/=]{40,200})",
+/** Keys of services by their prefix, and signed tokens (RFC 7519). */
+const SERVICES: readonly PrefixedKey[] = [
+  ["sk-", `${PART}{20,200}`],
+  ["AIza", `${PART}{35}`],
+  ["[rsp]k_(?:live|test)_", "[A-Za-z0-9]{16,200}"],
+  ["glpat-", `${PART}{20,64}`],
+  ["npm_", "[A-Za-z0-9]{36}"],
+  ["hf_", "[A-Za-z0-9]{30,64}"],
+  ["gsk_", "[A-Za-z0-9]{40,64}"],
+  ["pypi-", `${PART}{50,1000}`],
+  ["eyJ", String.raw`${PART}{8,680}\.eyJ${PART}{8,680}\.${PART}{8,680}`],
+];
+
+const ACCOUNT_KEY = "AccountKey=";
+
+/** Keys by the name before them, and passwords in addresses. */
+const NAMED = [
+  `${ACCOUNT_KEY}(?<value>[A-Za-z0-9+/=]{40,200})`,
   String.raw`:\/\/[^\s:@\/\0]{0,64}:(?<password>[^\s@\/\0]{1,128})@`,
-].join("|");
+];
+
+/** What each key begins with. Passwords in addresses are no keys. */
+export const KEY_PREFIX = new RegExp(
+  [...[AWS, ...GITHUB, SLACK, ...SERVICES].map(([prefix]) => prefix), ACCOUNT_KEY].join("|"),
+);
 
 /** Returns a finder of what one expression of keys matches, or of its named part. */
 function newKeyFinder(label: string, source: string, maxChars: number): Finder {
@@ -62,20 +76,20 @@ function isKeyPart(code: number): boolean {
 
 /** Returns the finder of access key IDs of AWS. */
 export function newAwsKeyFinder(label: string): Finder {
-  return newKeyFinder(label, AWS, 20);
+  return newKeyFinder(label, sourceOf(AWS), 20);
 }
 
 /** Returns the finder of tokens of GitHub; their checksum is not looked at. */
 export function newGithubTokenFinder(label: string): Finder {
-  return newKeyFinder(label, GITHUB, 266);
+  return newKeyFinder(label, GITHUB.map(sourceOf).join("|"), 266);
 }
 
 /** Returns the finder of tokens of Slack. */
 export function newSlackTokenFinder(label: string): Finder {
-  return newKeyFinder(label, SLACK, 256);
+  return newKeyFinder(label, sourceOf(SLACK), 256);
 }
 
 /** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
 export function newApiKeyFinder(label: string): Finder {
-  return newKeyFinder(label, SERVICES, 2_048);
+  return newKeyFinder(label, [...SERVICES.map(sourceOf), ...NAMED].join("|"), 2_048);
 }
