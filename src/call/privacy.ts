@@ -13,7 +13,7 @@ import { restoreJson } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
-import { recallValues } from "./stored_values.ts";
+import { recallContinued, recallPath } from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -49,7 +49,8 @@ export async function replaceDocument(
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
   privacy.answer.isJsonText = demandsJson(document.value);
-  recallValues(call, privacy, document.value);
+  await recallPath(call, privacy);
+  await recallContinued(call, privacy, document.value);
   hideSession(call, privacy);
   const replaced = await paced(
     call,

@@ -19,7 +19,7 @@ import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts"
 import { newProviderSlots, type ProviderSlots } from "../traffic/provider_slots.ts";
 import { type KeyListener, type KeyRests, newKeyRests } from "../traffic/key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "../traffic/target_loads.ts";
-import { newValueMemory, type ValueMemory } from "./value_memory.ts";
+import { newObjectValues, newValueMemory, NO_VALUES, type ObjectValues } from "./value_memory.ts";
 import { newReadTurns, type ReadTurns } from "./read_turns.ts";
 import { newSubjects, type Subjects } from "../traffic/subjects.ts";
 import { type InFlight, newInFlight } from "../traffic/in_flight.ts";
@@ -51,7 +51,7 @@ export interface GatewayState {
   /** Maximum number of items of a response that the gateway stores, with those before it. */
   readonly maxItems: number;
   /** Values of the objects that providers store with tokens in their place. */
-  readonly values: ValueMemory;
+  readonly values: ObjectValues;
   /** Turns of the operations that bring whole objects out of a store. */
   readonly readTurns: ReadTurns;
   /** Writes to the stored objects that follow from responses of upstreams. */
@@ -121,7 +121,9 @@ export function newGatewayState(
     turns,
     objects,
     maxItems,
-    values: newValueMemory(now),
+    values: store === null && retention === null
+      ? NO_VALUES
+      : newObjectValues(newValueMemory(now), store?.privacyValues ?? null),
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,

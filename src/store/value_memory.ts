@@ -1,18 +1,46 @@
-/** A value that a provider knows by a token only. */
-export interface TokenizedValue {
-  readonly core: string;
-  readonly label: string;
-  readonly value: string;
+import {
+  mergeValues,
+  type PrivacyValues,
+  type TokenizedValue,
+  valuedKey,
+  type ValuedObject,
+} from "./privacy_values.ts";
+import { MAX_PRIVACY_VALUE_BYTES } from "./retention.ts";
+
+/** Values of the objects that providers store, as calls use them. */
+export interface ObjectValues {
+  /** Returns the values of these objects, as far as they are known. `ttlMs` is their new lifetime. */
+  find(objects: readonly ValuedObject[], ttlMs: number): Promise<readonly TokenizedValue[]>;
+  /** Adds values to those of an object. */
+  add(object: ValuedObject, values: readonly TokenizedValue[], ttlMs: number): Promise<void>;
 }
 
-/** Values of the objects that providers store, in the memory of the process. */
-export type ValueMemory = ReturnType<typeof newValueMemory>;
+/** Values of a gateway that stores nothing. */
+export const NO_VALUES: ObjectValues = {
+  find: () => Promise.resolve([]),
+  add: () => Promise.resolve(),
+};
 
-/** Maximum size of the values of one object, and of all. */
-const MAX_OBJECT_BYTES = 64 * 1024, MAX_BYTES = 8 * 1024 * 1024;
-
-/** Size of a value besides its text, and of an object besides its values. */
-const ENTRY_BYTES = 128;
+/**
+ * Returns values that are in the memory of the process and in a store that encrypts, if there is
+ * one: without it nothing is written. While the store is unavailable the process knows its own.
+ */
+export function newObjectValues(
+  memory: ReturnType<typeof newValueMemory>,
+  stored: PrivacyValues | null,
+): ObjectValues {
+  return {
+    async find(objects, ttlMs) {
+      const own = objects.flatMap((one) => [...memory.find(valuedKey(one), ttlMs)]);
+      const found = objects.length === 0 ? undefined : await stored?.find(objects);
+      return found?.ok === true ? [...own, ...found.value] : own;
+    },
+    async add(object, values, ttlMs) {
+      memory.add(valuedKey(object), values, ttlMs);
+      await stored?.add(object, values);
+    },
+  };
+}
 
 interface Entry {
   readonly values: ReadonlyMap<string, TokenizedValue>;
@@ -21,8 +49,8 @@ interface Entry {
 }
 
 /**
- * Returns an empty memory. An object has its values for a time that each use renews; of too many
- * objects those that were used longest ago are dropped.
+ * Returns an empty memory of the process. An object has its values for a time that each use renews;
+ * of too many objects those that were used longest ago are dropped.
  */
 export function newValueMemory(now: () => number) {
   const entries = new Map<string, Entry>();
@@ -51,20 +79,13 @@ export function newValueMemory(now: () => number) {
     find,
     /** Adds values to those of an object. Values beyond the size of an object are left out. */
     add(key: string, values: Iterable<TokenizedValue>, ttlMs: number): void {
-      const all = new Map<string, TokenizedValue>();
-      let size = ENTRY_BYTES + 2 * key.length;
-      for (const one of [...find(key, ttlMs), ...values]) {
-        const added = ENTRY_BYTES + 2 * one.value.length;
-        if (all.has(one.core) || size + added > MAX_OBJECT_BYTES) continue;
-        all.set(one.core, one);
-        size += added;
-      }
+      const merged = mergeValues(key, find(key, ttlMs), values);
       drop(key);
-      if (all.size === 0) return;
-      entries.set(key, { values: all, bytes: size, expires: now() + ttlMs });
-      bytes += size;
+      if (merged.values.size === 0) return;
+      entries.set(key, { ...merged, expires: now() + ttlMs });
+      bytes += merged.bytes;
       for (const oldest of entries.keys()) {
-        if (bytes <= MAX_BYTES) break;
+        if (bytes <= MAX_PRIVACY_VALUE_BYTES) break;
         drop(oldest);
       }
     },

@@ -1,4 +1,7 @@
-import { newValueMemory } from "../../src/store/value_memory.ts";
+import { success } from "../../src/core/failure/result.ts";
+import type { PrivacyValues } from "../../src/store/privacy_values.ts";
+import { storeUnavailable } from "../../src/store/store_failure.ts";
+import { newObjectValues, newValueMemory, NO_VALUES } from "../../src/store/value_memory.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const MINUTE_MS = 60_000;
@@ -36,4 +39,31 @@ Deno.test("an object has at most 64 KiB of values, and all have at most 8 MiB: t
   }
   const found = (key: string) => [...memory.find(key, MINUTE_MS)].length;
   assertEquals([found("a"), found("0"), found("249")], [2, 0, 1]);
+});
+
+Deno.test("values of the process and of the store are found together, and those of the process during an outage", async () => {
+  let isAway = false;
+  const added: string[] = [];
+  const stored: PrivacyValues = {
+    find: () => Promise.resolve(isAway ? storeUnavailable() : success([one("s")])),
+    add(_object, values) {
+      added.push(...values.map(({ core }) => core));
+      return Promise.resolve(isAway ? storeUnavailable() : success(undefined));
+    },
+  };
+  const values = newObjectValues(newValueMemory(() => 0), stored);
+  const object = { creator: "ada", id: "r" };
+  await values.add(object, [one("x")], MINUTE_MS);
+  assertEquals(await values.find([object], MINUTE_MS), [one("x"), one("s")]);
+  isAway = true;
+  await values.add(object, [one("y")], MINUTE_MS);
+  assertEquals(await values.find([object], MINUTE_MS), [one("x"), one("y")]);
+  assertEquals(await values.find([{ ...object, creator: "bob" }], MINUTE_MS), []);
+  assertEquals(added, ["x", "y"]);
+});
+
+Deno.test("a gateway that stores nothing has no values of objects", async () => {
+  const object = { creator: "ada", id: "r" };
+  await NO_VALUES.add(object, [one("x")], MINUTE_MS);
+  assertEquals(await NO_VALUES.find([object], MINUTE_MS), []);
 });
