@@ -7,9 +7,11 @@ import {
 } from "../core/json/json.ts";
 import { type Edit, splice } from "../formats/edit.ts";
 import { replaceString, visitStrings } from "./answer_strings.ts";
+import { pushAll } from "../core/push_all.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
+import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { mayHaveToken } from "./restore.ts";
 
 /** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
@@ -35,7 +37,8 @@ export function finishText(
  * JSON is searched as a text.
  */
 export function finishDocument(answer: AnswerText, text: string, form: AnswerForm): string {
-  if (!answer.searchesAll && !mayHaveToken(text)) return text;
+  const hasDocuments = form.documents !== undefined && mayHavePosition(text);
+  if (!answer.searchesAll && !hasDocuments && !mayHaveToken(text)) return text;
   const value = parseJson(text);
   if (value === undefined) return finishText(answer, text, "plain");
   const edits: Edit[] = [];
@@ -44,7 +47,18 @@ export function finishDocument(answer: AnswerText, text: string, form: AnswerFor
     const finished = kind === null ? string : finishText(answer, string, kind);
     if (finished !== string) edits.push(replaceString(place, finished));
   });
+  pushAll(
+    edits,
+    positionEdits(text, value, formFor(answer, form), newWholeMover(answer, value, form)),
+  );
   return edits.length === 0 ? text : splice(text, edits);
+}
+
+/** Returns the form of an answer without the documents of the request, if rules search it. */
+export function formFor({ searchesAll }: AnswerText, form: AnswerForm): AnswerForm {
+  if (!searchesAll || form.documents === undefined) return form;
+  const { documents: _documents, ...rest } = form;
+  return rest;
 }
 
 /** Returns a copy of an object after a search; the object itself if nothing changes. */

@@ -50,7 +50,7 @@ export async function finishAnswer(
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
       ? { ...captured, response: finishWhole(captured.response, answer, privacy) }
-      : tokens.size === 0
+      : tokens.size === 0 && privacy.answer.documents === undefined
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
     // What was stored before with tokens whose values are not known any more.
