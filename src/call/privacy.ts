@@ -4,6 +4,7 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../cor
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
+import { changesAnswers } from "../privacy/answer_text.ts";
 import { writePath } from "../privacy/json_strings.ts";
 import { lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
@@ -58,13 +59,21 @@ export async function replaceDocument(
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  if (privacy.tokens.size > 0) privacy.counts.lossy = writtenPaths(call, document.value);
+  const hasTokens = privacy.tokens.size > 0;
+  if (hasTokens || changesAnswers(privacy.policy.response)) {
+    privacy.counts.lossy = writtenPaths(call, document.value, hasTokens);
+  }
   return replaced;
 }
 
-/** Returns the paths that tokens let a provider keep only in part, as the API writes them. */
-function writtenPaths({ report: { endpoint: { api } } }: Call, request: JsonObject): string[] {
-  return lossyPaths(request).map((path) => api === "messages" ? path.join(".") : writePath(path));
+/** Returns the paths that rules let an answer keep only in part, as the API writes them. */
+function writtenPaths(
+  { report: { endpoint: { api } } }: Call,
+  request: JsonObject,
+  hasTokens: boolean,
+): string[] {
+  return lossyPaths(request, hasTokens)
+    .map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 
 /** Returns items of a dialogue that the gateway has stored as providers may have them. */

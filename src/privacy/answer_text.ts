@@ -22,6 +22,11 @@ export interface Part extends Span {
 export interface AnswerText {
   /** False if only texts with the letters of a token have parts. */
   readonly searchesAll: boolean;
+  /**
+   * True if log probabilities are left out: they have the text of the provider in pieces, in which
+   * no rule finds a value.
+   */
+  readonly hidesLogprobs: boolean;
   /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
   parts(text: string, kind: TextKind): readonly Part[];
   /**
@@ -40,6 +45,7 @@ export interface AnswerText {
 export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
   return {
     searchesAll: false,
+    hidesLogprobs: false,
     parts(text, kind) {
       if (kind === "signed") return [];
       return findTokens(text, tokens).map(({ start, end, value }) => {
@@ -59,12 +65,18 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
   };
 }
 
+/** True if one of the rules does more than count. */
+export function changesAnswers(rules: readonly Rule[]): boolean {
+  return rules.some(({ action }) => action !== "monitor");
+}
+
 /** Returns the search for the matches of response rules, of which a token is none. */
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
 
   return {
     searchesAll: true,
+    hidesLogprobs: changesAnswers(rules),
     parts: (text, kind) =>
       search(text, rules).map(({ start, end, rule, label }) => ({
         start,
@@ -79,7 +91,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       // A mask that cannot be written refuses the answer as well.
       isRefused ||= rule.action !== "monitor" && text === null;
     },
-    refuse: () => void (isRefused ||= rules.some(({ action }) => action !== "monitor")),
+    refuse: () => void (isRefused ||= changesAnswers(rules)),
     isRefused: () => isRefused,
   };
 }

@@ -11,6 +11,7 @@ import { pushAll } from "../core/push_all.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
+import { withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { mayHaveToken } from "./restore.ts";
 
@@ -47,6 +48,7 @@ export function finishDocument(answer: AnswerText, text: string, form: AnswerFor
     const finished = kind === null ? string : finishText(answer, string, kind);
     if (finished !== string) edits.push(replaceString(place, finished));
   });
+  if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(text));
   pushAll(
     edits,
     positionEdits(text, value, formFor(answer, form), newWholeMover(answer, value, form)),

@@ -10,6 +10,7 @@ import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor } from "./finish.ts";
+import { withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
@@ -107,6 +108,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       pieces.push(piece);
       channel.push(piece, string);
     });
+    if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(record.data));
     hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
   }
