@@ -15,14 +15,11 @@ export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
   };
 }
 
-/** Parts of the paths of endpoints, which are no IDs. */
-const PATH_NAMES: ReadonlySet<string> = new Set(
-  ["", "v1", "chat", "completions", "messages", "responses", "conversations", "items", "cancel"],
-);
-
 /** Finds the values of the objects that a provider has stored and the path of a call names. */
 export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void> {
-  await recall(call, privacy, call.path.split("/").filter((part) => !PATH_NAMES.has(part)));
+  const pattern = call.report.endpoint.path.split("/");
+  const ids = call.path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
+  await recall(call, privacy, ids);
 }
 
 /** Finds the values of the objects that a request continues and its provider has stored. */
@@ -47,9 +44,7 @@ export async function recallListed(
 
 async function recall(call: Call, privacy: CallPrivacy, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  const { state, generation } = call;
-  const objects = ids.map((id) => objectOf(call, id));
-  const values = await state.values.find(objects, generation.config.state.ttl);
+  const values = await call.state.values.find(ids.map((id) => objectOf(call, id)));
   for (const one of values) privacy.earlier.set(one.core, one);
 }
 
@@ -64,7 +59,7 @@ export async function storeValues(
   if (tokens.length === 0) return;
   for (const one of [id, ...namedIds({ conversation })]) {
     if (typeof one !== "string") continue;
-    await call.state.values.add(objectOf(call, one), tokens, call.generation.config.state.ttl);
+    await call.state.values.add(objectOf(call, one), tokens);
   }
 }
 

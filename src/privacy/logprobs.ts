@@ -1,19 +1,13 @@
 import { endOfValue, skipBlanks } from "../core/json/scan.ts";
 import type { Edit } from "../formats/edit.ts";
+import { isWithin } from "./answer_paths.ts";
 import { type JsonPath, walkJson } from "./json_strings.ts";
 
 const LOGPROBS = "logprobs";
 
-/** Members that lead to log probabilities, and not to what a tool or a schema calls so. */
-const HOLDERS: ReadonlySet<string> = new Set(
-  ["choices", "content", "data", "delta", "item", "message", "output", "part", "response"],
-);
-
 /** True for a path in the log probabilities of an answer, or for their own. */
 export function isInLogprobs(path: JsonPath): boolean {
-  const at = path.indexOf(LOGPROBS);
-  return at >= 0 &&
-    path.slice(0, at).every((step) => typeof step === "number" || HOLDERS.has(step));
+  return isWithin(path, LOGPROBS);
 }
 
 /** Returns the edits that empty the log probabilities of a JSON text. */

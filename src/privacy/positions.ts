@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
+import { isWithin } from "./answer_paths.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { type JsonPath, valueAt, walkJson } from "./json_strings.ts";
@@ -67,7 +68,11 @@ export function positionEdits(
 }
 
 function isAnnotation(path: JsonPath): boolean {
-  return path.includes("annotations") || path.includes("annotation");
+  return isWithin(path, "annotations") || isWithin(path, "annotation");
+}
+
+function isCitation(path: JsonPath): boolean {
+  return isWithin(path, "citations") || isWithin(path, "citation");
 }
 
 function movedInDocument(
@@ -77,7 +82,7 @@ function movedInDocument(
   documents: AnswerForm["documents"],
 ): number | null {
   const isEnd = DOCUMENT_POSITIONS.get(String(path.at(-1)));
-  if (isEnd === undefined) return null;
+  if (isEnd === undefined || !isCitation(path)) return null;
   const citation = valueAt(value, path.slice(0, -1));
   const index = isObject(citation) ? citation.document_index : null;
   const moves = typeof index === "number" ? documents?.get(index) : undefined;
@@ -106,7 +111,7 @@ export function newWholeMover(
   }
 
   return ({ at, isEnd, path }) => {
-    const holderPath = path.slice(0, Math.max(0, path.lastIndexOf("annotations")));
+    const holderPath = path.slice(0, Math.max(0, path.indexOf("annotations")));
     const holder = valueAt(value, holderPath);
     if (!isObject(holder)) return null;
     let moves = known.get(holder);

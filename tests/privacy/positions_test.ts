@@ -190,6 +190,21 @@ Deno.test("numbers of other members, and positions of an answer without a token 
   assertEquals(finishDocument(answerOf().answer, plain, PLAIN), plain);
 });
 
+Deno.test("positions in the arguments of a tool are not those of an answer", () => {
+  const input = {
+    text: `${CORES.mail}email is here`,
+    annotations: [{ start_index: 24 }],
+    citations: [{ document_index: 0, start_char_index: 40 }],
+  };
+  const form = {
+    ...PLAIN,
+    documents: new Map([[0, [{ start: 0, end: 9, newStart: 0, newEnd: 1 }]]]),
+  };
+  const text = JSON.stringify({ content: [{ type: "tool_use", id: "t", name: "n", input }] });
+  const finished = JSON.parse(finishDocument(answerOf().answer, text, form)).content[0].input;
+  assertEquals(finished, { ...input, text: "bob.miller@example.com is here" });
+});
+
 Deno.test("a position within a token is one within its value", () => {
   const token = `${CORES.mail}email`;
   const annotations = [{ start_index: 5, end_index: token.length - 1 }];

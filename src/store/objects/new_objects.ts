@@ -27,6 +27,7 @@ export const OWNER_TYPES: Readonly<Record<BoundType, RecordType>> = {
 export interface RecordObjects {
   readonly objects: ObjectStore;
   readonly cachedResponses: CachedResponses;
+  /** Null without encryption: values are never written as they are. */
   readonly privacyValues: PrivacyValues | null;
 }
 
@@ -63,7 +64,7 @@ export function newObjects<Body>(
   return {
     objects,
     cachedResponses: newCachedResponses(rules),
-    privacyValues: newPrivacyValues(rules),
+    privacyValues: content.isSealing ? newPrivacyValues(rules) : null,
   };
 }
 

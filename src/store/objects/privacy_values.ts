@@ -17,12 +17,10 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "privacy_values";
 
-/** Returns the values of the objects that providers store; null without encryption. */
+/** Returns the values of the objects that providers store. Callers see to their encryption. */
 export function newPrivacyValues<Body>(
-  { records, changer, content, bounds, ttlMs }: RecordRules<Body>,
-): PrivacyValues | null {
-  if (!content.isSealing) return null;
-
+  { records, changer, content, bounds, ttlMs }: Omit<RecordRules<Body>, "turns">,
+): PrivacyValues {
   async function valuesIn(
     { id }: RecordId,
     found: StoredRecord<Body> | null,
