@@ -5,7 +5,7 @@ import { type JsonPath, memberOf } from "./json_strings.ts";
 export interface EventChannels {
   /** Returns the name of the text that a string continues; null if the string is whole. */
   channelOf(path: JsonPath): string | null;
-  /** Returns the name of the text that an annotation is about; null if it is in the event itself. */
+  /** Returns the name of the text of an annotation; null if the event itself has that. */
   annotated(path: JsonPath): string | null;
   /**
    * True if a channel is over after the event. `touched` are the channels that the event has

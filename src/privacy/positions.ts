@@ -11,7 +11,7 @@ import type { AnswerForm } from "./types.ts";
 /** What only a text with positions has. */
 const MAY_HAVE_POSITION = /"annotations?"|"start_char_index"/;
 
-/** Members of an annotation with a position in the text of the answer; true for the end of a part. */
+/** Members of an annotation with a position in a text of the answer; true for an end. */
 const ANSWER_POSITIONS: ReadonlyMap<string, boolean> = new Map([
   ["start_index", false],
   ["end_index", true],

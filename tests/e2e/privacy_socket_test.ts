@@ -50,7 +50,7 @@ for (const store of [false, true]) {
     }
     const bodies = upstream.sent.map(({ body }) => JSON.stringify(body));
     assert(bodies.every((text) => !/bob\.miller|@example/.test(text)), bodies.join("\n"));
-    // The value has one token in all turns, in what was asked and in what was answered.
+    // The value has one token in all turns, in the requests and in the answers.
     const [token = ""] = bodies[0]?.match(TOKENS) ?? [];
     assertEquals(bodies.map((text) => text.split(token).length - 1), [1, 2, 3, 4]);
   });

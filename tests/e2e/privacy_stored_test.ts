@@ -348,3 +348,41 @@ Deno.test("the stored completions of a list are restored, each for its own clien
   assert(!listed.includes("zoe@"), listed);
   assert((await call("GET", b)).includes("to zoe@example.com"));
 });
+
+Deno.test("a response in the background is restored when it is read, although its stream broke off", async () => {
+  let token = "";
+  const fetch: Fetch = async (_url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    token = TOKEN.exec(text)?.[0] ?? token;
+    const response = { ...nativeResponse(token), status: "in_progress", output: [] };
+    const created = { type: "response.created", sequence_number: 0, response };
+    const answer = method === "POST"
+      ? `event: response.created\ndata: ${JSON.stringify(created)}\n\n`
+      : JSON.stringify(nativeResponse(token));
+    return new Response(streamOf([new TextEncoder().encode(answer)]), {
+      headers: { "content-type": method === "POST" ? "text/event-stream" : "application/json" },
+    });
+  };
+  const config = configOf(true).replace("responses_lifecycle", "background_responses: true, $&");
+  const { app, reported } = testGateway(config, scriptedWorld({ fetch }));
+  const headers = {
+    authorization: "Bearer key-a-0123456789abcdef",
+    "content-type": "application/json",
+  };
+  const fields = {
+    model: "m",
+    input: `Mail ${VALUE}`,
+    stream: true,
+    background: true,
+    store: true,
+  };
+  const url = "http://gateway.test/v1/responses";
+  const streamed = await app(
+    new Request(url, { method: "POST", headers, body: JSON.stringify(fields) }),
+  );
+  const events = await streamed.text();
+  assert(events.includes("response.created"), events);
+  assert((await reported(1)).failure !== null);
+  const read = await (await app(new Request(`${url}/resp_1`, { headers }))).text();
+  assert(read.includes(`to ${VALUE}`), read);
+});

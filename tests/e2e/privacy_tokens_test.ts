@@ -8,7 +8,7 @@ const VALUE = "bob.miller@example.com";
 const TOKEN = /qz(?:[a-z]{2}){8}email/;
 const RULES = privacyConfig(["find: [email], action: replace"]);
 
-/** A gateway whose provider answers a request with what `answer` makes of its text and its token. */
+/** A gateway whose provider answers with what `answer` makes of the token in a request. */
 function gatewayOf(config: string, answer: (token: string, body: string) => object) {
   const sent: string[] = [];
   const fetch: Fetch = async (_url, { body }) => {
@@ -71,7 +71,7 @@ Deno.test("a token is restored in every spelling and place in which models repea
   }
 });
 
-Deno.test("a word of the client in the form of a token stays in both directions, and a token of its own value becomes the value", async () => {
+Deno.test("a word of the client in the form of a token stays in both directions, and the token of a value of the request becomes the value", async () => {
   const foreign = "qzbadofikumapolosiemail";
   const gateway = gatewayOf(UP, (token) => completion({ content: `${foreign} and ${token}` }));
   const first = await gateway.post(CHAT, chat(`${VALUE} is ${foreign}`));

@@ -11,7 +11,7 @@ const APPLICATION_CODE = 0x53575944;
 const MAX_SCHEMA_VERSION = 4;
 
 /** The first version with tables of records. */
-const RECORDS_VERSION = 3;
+const MIN_RECORDS_VERSION = 3;
 
 /**
  * Statements that replace the tables of objects by those of records. Stored objects last for half
@@ -98,5 +98,5 @@ export const STATE_TABLES: Tables = {
   application: APPLICATION_CODE,
   version: MAX_SCHEMA_VERSION,
   create: SCHEMA,
-  upgrade: (version) => version < RECORDS_VERSION ? REPLACE_OBJECTS : ADD_PRIVACY_VALUES,
+  upgrade: (version) => version < MIN_RECORDS_VERSION ? REPLACE_OBJECTS : ADD_PRIVACY_VALUES,
 };
