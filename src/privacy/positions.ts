@@ -4,7 +4,6 @@ import { isWithin } from "./answer_paths.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { type JsonPath, valueAt, walkJson } from "./json_strings.ts";
-import { isInLogprobs } from "./logprobs.ts";
 import { type Move, movedPosition, movesOf } from "./moves.ts";
 import type { AnswerForm } from "./types.ts";
 
@@ -52,9 +51,8 @@ export function positionEdits(
   const walk = walkJson(text, ({ kind, start, end }, path) => {
     if (kind !== "number") return;
     const key = path.at(-1);
-    if (typeof key !== "string" || isInLogprobs(path)) return;
     const at = Number(text.slice(start, end));
-    if (!Number.isSafeInteger(at) || at < 0) return;
+    if (typeof key !== "string" || !Number.isSafeInteger(at) || at < 0) return;
     const isEndOfPart = ANSWER_POSITIONS.get(key);
     const moved = isEndOfPart === undefined
       ? movedInDocument(value, path, at, documents)

@@ -349,6 +349,22 @@ Deno.test("the stored completions of a list are restored, each for its own clien
   assert((await call("GET", b)).includes("to zoe@example.com"));
 });
 
+Deno.test("a client that may read the object of another one gets its tokens, not its values", async () => {
+  const config = configOf(true).replace(
+    "  enabled: true",
+    "  enabled: true\n  isolate_clients: false",
+  );
+  const gateway = gatewayOf(config, nativeResponse);
+  await gateway.call("POST", "/v1/responses", { model: "m", input: `Mail ${VALUE}`, store: true });
+  const [own, other] = [
+    await gateway.call("GET", "/v1/responses/resp_1"),
+    await gateway.call("GET", "/v1/responses/resp_1", undefined, "key-b-0123456789abcdef"),
+  ];
+  assert(own.text.includes(`to ${VALUE}`), own.text);
+  assertEquals(other.response.headers.get("x-gateway-redacted"), "unrestored=1", other.text);
+  assert(TOKEN.test(other.text) && !other.text.includes("bob.miller"), other.text);
+});
+
 Deno.test("a response in the background is restored when it is read, although its stream broke off", async () => {
   let token = "";
   const fetch: Fetch = async (_url, { method, body }) => {

@@ -162,3 +162,100 @@ ${RULES}`;
   assert(gateway.sent[1]?.includes(JSON.stringify(signed(token))), gateway.sent[1]);
   assert(!gateway.sent[1]?.includes("bob.miller"), gateway.sent[1]);
 });
+
+Deno.test("log probabilities are left out and named if a rule masks answers, and only then", async () => {
+  const content = ["jane", "@example.org"].map((token) => ({ token, logprob: -1 }));
+  const answer = () => {
+    const { choices: [choice], ...rest } = completion({ content: "to jane@example.org" });
+    return { ...rest, choices: [{ ...choice, logprobs: { content } }] };
+  };
+  for (const action of ["mask", "monitor"]) {
+    const rule = `find: [email], phase: response, action: ${action}`;
+    const { app } = gatewayOf(oneProvider("http://up.test") + privacyConfig([rule]), answer);
+    const body = JSON.stringify({ ...chat("Hi"), logprobs: true });
+    const response = await app(new Request(`http://gateway.test${CHAT}`, { method: "POST", body }));
+    const [choice] = (await response.json()).choices;
+    assertEquals(
+      [choice.logprobs, choice.message.content, response.headers.get("x-gateway-lossy")],
+      action === "mask"
+        ? [null, "to [email]", "logprobs"]
+        : [{ content }, "to jane@example.org", null],
+    );
+  }
+});
+
+Deno.test("a citation in a Messages stream cites the document of the client, also if its values were masked", async () => {
+  const data = "I am bob.miller@example.com and so on";
+  const cited = { type: "char_location", document_index: 0, cited_text: "and so on" };
+  const events = [
+    {
+      type: "message_start",
+      message: {
+        id: "msg_1",
+        type: "message",
+        role: "assistant",
+        model: "m",
+        content: [],
+        usage: { input_tokens: 3, output_tokens: 1 },
+      },
+    },
+    {
+      type: "content_block_start",
+      index: 0,
+      content_block: { type: "text", text: "", citations: [] },
+    },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "Well" } },
+    {
+      type: "content_block_delta",
+      index: 0,
+      delta: {
+        type: "citations_delta",
+        citation: { ...cited, start_char_index: 13, end_char_index: 22 },
+      },
+    },
+    { type: "content_block_stop", index: 0 },
+    {
+      type: "message_delta",
+      delta: { stop_reason: "end_turn", stop_sequence: null },
+      usage: { output_tokens: 4 },
+    },
+    { type: "message_stop" },
+  ];
+  const sent: string[] = [];
+  const fetch: Fetch = async (_url, { body }) => {
+    sent.push(await new Response(body ?? "").text());
+    const text = events.map((event) => `event: ${event.type}\ndata: ${JSON.stringify(event)}\n\n`);
+    return new Response(streamOf([new TextEncoder().encode(text.join(""))]), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  };
+  const { app } = testGateway(
+    `
+providers: {up: {type: messages, base_url: "http://up.test", api_key: sk-x}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+${privacyConfig(["find: [email], action: mask"])}`,
+    scriptedWorld({ fetch }),
+  );
+  const source = { type: "text", media_type: "text/plain", data };
+  const content = [{ type: "document", source, citations: { enabled: true } }, {
+    type: "text",
+    text: "Who?",
+  }];
+  const request = {
+    model: "m",
+    max_tokens: 9,
+    stream: true,
+    messages: [{ role: "user", content }],
+  };
+  const response = await app(
+    new Request("http://gateway.test/v1/messages", {
+      method: "POST",
+      body: JSON.stringify(request),
+    }),
+  );
+  const text = await response.text();
+  assert(sent[0]?.includes("I am [email] and so on"), sent[0]);
+  const [, found = ""] = /"citation":(\{[^}]*\})/.exec(text) ?? [];
+  const { start_char_index, end_char_index } = JSON.parse(found);
+  assertEquals(data.slice(start_char_index, end_char_index), "and so on");
+});

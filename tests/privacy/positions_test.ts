@@ -273,6 +273,15 @@ Deno.test("a citation of a document cites the text that the client has sent, who
   for (const one of found) {
     assertEquals([...data].slice(one.start_char_index, one.end_char_index).join(""), "are known");
   }
+  // Rules search the answer before: they move nothing in documents.
+  const rules = newRuleText(
+    rulesOf("words: [x], phase: response, action: mask"),
+    newPrivacyCounts(),
+  );
+  const cited = JSON.stringify({ citations: [citation] });
+  assertEquals(finishDocument(rules, cited, privacy.answer), cited);
+  const event = eventOf({ type: "content_block_delta", index: 0, delta: { citation } });
+  assertEquals(run(rules, [event], privacy.answer).records, [event]);
   const other = { citations: [{ ...citation, document_index: 0 }] };
   const text = JSON.stringify(other);
   assertEquals(finishDocument(answerOf([]).answer, text, privacy.answer), text);
