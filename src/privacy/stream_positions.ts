@@ -7,7 +7,7 @@ import { charsIn, type Move, movedPosition, movesOf } from "./moves.ts";
 import type { AnswerForm } from "./types.ts";
 
 /** Characters of events whose texts are not counted yet. */
-const MAX_UNCOUNTED_CHARS = 32 * 1024;
+const MAX_UNCOUNTED_CHARS = 256 * 1024;
 
 /** What counts for a text whose characters are counted. */
 const COUNTED_CHARS = 64;
