@@ -16,6 +16,7 @@ export const STORE_METHODS: Readonly<Record<string, readonly string[]>> = {
   ReasoningStore: ["find", "store"],
   OutcomeStore: ["storeResponse", "bind", "addTurn", "unbind"],
   CachedResponses: ["get", "set"],
+  PrivacyValues: ["find", "add"],
   StateStore: ["ping", "close"],
 };
 
@@ -29,6 +30,7 @@ const NAMED_INTERFACES: Readonly<Record<string, string>> = {
   reasoning: "ReasoningStore",
   outcomes: "OutcomeStore",
   cachedResponses: "CachedResponses",
+  privacyValues: "PrivacyValues",
 };
 
 /** Exported functions that return what the state store has returned. */

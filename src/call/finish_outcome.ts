@@ -13,11 +13,11 @@ import { knownTokens, storeValues } from "./stored_values.ts";
  * Returns the outcome of a call as it is stored: with what the client receives, so that a later
  * request finds it. Refused as the response rules say; nothing is stored then.
  */
-export function finishOutcome(
+export async function finishOutcome(
   call: Call,
   outcome: Outcome,
   { hasSideEffects }: Pick<Candidate, "hasSideEffects">,
-): Result<Outcome> {
+): Promise<Result<Outcome>> {
   const { privacy } = call.client;
   if (privacy === null) return success(outcome);
   // The delivered answer counts, not its copy.
@@ -27,9 +27,17 @@ export function finishOutcome(
   const rules = newRuleText(response, counts);
   const ruled = response.length === 0 ? outcome : finishWith(rules, outcome, privacy);
   if (rules.isRefused()) return refuseAnswer(call);
-  if (hasSideEffects && outcome.resource !== null) storeValues(call, privacy, outcome.resource);
+  if (hasSideEffects && outcome.resource !== null) {
+    await storeValues(call, privacy, outcome.resource);
+  }
   const isRestored = tokens.size > 0;
   return success(isRestored ? finishWith(newTokenText(tokens, counts), ruled, privacy) : ruled);
+}
+
+/** Stores the values of a call for a response that its provider stores and has not ended yet. */
+export async function storeValuesOf(call: Call, id: string): Promise<void> {
+  const { privacy } = call.client;
+  if (privacy !== null) await storeValues(call, privacy, { id });
 }
 
 function finishWith(answer: AnswerText, outcome: Outcome, { answer: form }: CallPrivacy): Outcome {

@@ -4,6 +4,7 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../cor
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
+import { changesAnswers } from "../privacy/answer_text.ts";
 import { writePath } from "../privacy/json_strings.ts";
 import { lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
@@ -13,7 +14,7 @@ import { restoreJson } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
-import { recallValues } from "./stored_values.ts";
+import { recallContinued, recallPath } from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -49,7 +50,8 @@ export async function replaceDocument(
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
   privacy.answer.isJsonText = demandsJson(document.value);
-  recallValues(call, privacy, document.value);
+  await recallPath(call, privacy);
+  await recallContinued(call, privacy, document.value);
   hideSession(call, privacy);
   const replaced = await paced(
     call,
@@ -57,13 +59,21 @@ export async function replaceDocument(
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  if (privacy.tokens.size > 0) privacy.counts.lossy = writtenPaths(call, document.value);
+  const hasTokens = privacy.tokens.size > 0;
+  if (hasTokens || changesAnswers(privacy.policy.response)) {
+    privacy.counts.lossy = writtenPaths(call, document.value, hasTokens);
+  }
   return replaced;
 }
 
-/** Returns the paths that tokens let a provider keep only in part, as the API writes them. */
-function writtenPaths({ report: { endpoint: { api } } }: Call, request: JsonObject): string[] {
-  return lossyPaths(request).map((path) => api === "messages" ? path.join(".") : writePath(path));
+/** Returns the paths that rules let an answer keep only in part, as the API writes them. */
+function writtenPaths(
+  { report: { endpoint: { api } } }: Call,
+  request: JsonObject,
+  hasTokens: boolean,
+): string[] {
+  return lossyPaths(request, hasTokens)
+    .map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 
 /** Returns items of a dialogue that the gateway has stored as providers may have them. */

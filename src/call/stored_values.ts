@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
+import type { ValuedObject } from "../store/privacy_values.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the tokens of a call: those of its values, and those that its provider has stored. */
@@ -14,32 +15,56 @@ export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
   };
 }
 
-/**
- * Finds the values of the objects that a provider has stored and the call names: in its path, or as
- * what its request continues.
- */
-export function recallValues(call: Call, privacy: CallPrivacy, body: JsonObject = {}): void {
-  const { state, generation } = call;
-  for (const id of [...namedIds(body), ...call.path.split("/")]) {
-    const values = state.values.find(keyOf(call, id), generation.config.state.ttl);
-    for (const one of values) privacy.earlier.set(one.core, one);
-  }
+/** Finds the values of the objects that a provider has stored and the path of a call names. */
+export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void> {
+  const pattern = call.report.endpoint.path.split("/");
+  const ids = call.path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
+  await recall(call, privacy, ids);
+}
+
+/** Finds the values of the objects that a request continues and its provider has stored. */
+export async function recallContinued(
+  call: Call,
+  privacy: CallPrivacy,
+  body: JsonObject,
+): Promise<void> {
+  await recall(call, privacy, namedIds(body));
+}
+
+/** Finds the values of the objects of a list that providers have stored. */
+export async function recallListed(
+  call: Call,
+  privacy: CallPrivacy,
+  list: JsonValue | undefined,
+): Promise<void> {
+  if (!isObject(list) || !Array.isArray(list.data)) return;
+  const ids = list.data.map((one) => isObject(one) ? one.id : null);
+  await recall(call, privacy, ids.filter((id) => typeof id === "string"));
+}
+
+async function recall(call: Call, privacy: CallPrivacy, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  const values = await call.state.values.find(ids.map((id) => objectOf(call, id)));
+  for (const one of values) privacy.earlier.set(one.core, one);
 }
 
 /** Stores the values of a call for later reads of an object that its provider has stored. */
-export function storeValues(call: Call, privacy: CallPrivacy, resource: JsonObject): void {
-  const tokens = knownTokens(privacy);
+export async function storeValues(
+  call: Call,
+  privacy: CallPrivacy,
+  resource: JsonObject,
+): Promise<void> {
+  const tokens = [...knownTokens(privacy).values()];
   const { id, conversation } = resource;
-  if (tokens.size === 0) return;
+  if (tokens.length === 0) return;
   for (const one of [id, ...namedIds({ conversation })]) {
     if (typeof one !== "string") continue;
-    call.state.values.add(keyOf(call, one), tokens.values(), call.generation.config.state.ttl);
+    await call.state.values.add(objectOf(call, one), tokens);
   }
 }
 
-/** The client is part of it: an ID alone does not give anyone the values of another client. */
-function keyOf({ caller }: Call, id: string): string {
-  return JSON.stringify([caller.name, id]);
+function objectOf({ caller }: Call, id: string): ValuedObject {
+  return { creator: caller.name, id };
 }
 
 function namedIds({ previous_response_id, conversation }: JsonObject): string[] {

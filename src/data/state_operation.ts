@@ -17,6 +17,8 @@ export const STATE_OPERATIONS = [
   "owner_unbind",
   "reasoning_find",
   "reasoning_store",
+  "values_find",
+  "values_store",
 ] as const;
 
 /** Name of an operation of the state store. */

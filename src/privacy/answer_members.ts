@@ -1,4 +1,5 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
 import type { AnswerForm } from "./types.ts";
@@ -52,11 +53,12 @@ export function kindOf(
   string: string,
   { isJsonText, isThinkingSigned }: AnswerForm,
 ): TextKind | null {
+  if (isInLogprobs(path)) return null;
   const key = path.at(-1);
   if (isKey || typeof key === "number") return isData(string) ? null : "plain";
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
-  if (NAMES.has(key) || OPAQUE.has(key) || path.includes("logprobs")) return null;
+  if (NAMES.has(key) || OPAQUE.has(key)) return null;
   if (key === "name" && isTool(path, parent)) return null;
   if ((key === "data" || key === "result" || key === "delta") && BYTES_TYPES.test(type)) {
     return null;

@@ -22,6 +22,11 @@ export interface Part extends Span {
 export interface AnswerText {
   /** False if only texts with the letters of a token have parts. */
   readonly searchesAll: boolean;
+  /**
+   * True if log probabilities are left out: they have the text of the provider in pieces, in which
+   * no rule finds a value.
+   */
+  readonly hidesLogprobs: boolean;
   /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
   parts(text: string, kind: TextKind): readonly Part[];
   /** The same, which can be interrupted. */
@@ -52,6 +57,7 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
 
   return {
     searchesAll: false,
+    hidesLogprobs: false,
     parts,
     *partSteps(text, kind) {
       yield;
@@ -65,6 +71,11 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
     refuse: () => {},
     isRefused: () => false,
   };
+}
+
+/** True if one of the rules does more than count. */
+export function changesAnswers(rules: readonly Rule[]): boolean {
+  return rules.some(({ action }) => action !== "monitor");
 }
 
 /** Returns the search for the matches of response rules, of which a token is none. */
@@ -81,6 +92,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
 
   return {
     searchesAll: true,
+    hidesLogprobs: changesAnswers(rules),
     parts: (text, kind) => partsOf(search(text, rules), kind),
     *partSteps(text, kind) {
       const pieces = newSearch(text, rules);
@@ -94,7 +106,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       // A mask that cannot be written refuses the answer as well.
       isRefused ||= rule.action !== "monitor" && text === null;
     },
-    refuse: () => void (isRefused ||= rules.some(({ action }) => action !== "monitor")),
+    refuse: () => void (isRefused ||= changesAnswers(rules)),
     isRefused: () => isRefused,
   };
 }

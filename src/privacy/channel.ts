@@ -32,7 +32,12 @@ const MAX_CONTEXT_CHARS = 64;
  * value in the event in which its token begins. Undecided text of more than `maxHeld` events moves
  * on to the later ones.
  */
-export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number): Channel {
+export function newChannel(
+  answer: AnswerText,
+  kind: TextKind,
+  maxHeld: number,
+  onDecided: (text: string, parts: readonly Part[]) => void = () => {},
+): Channel {
   let segments: Segment[] = [];
   let context = "";
 
@@ -53,6 +58,14 @@ export function newChannel(answer: AnswerText, kind: TextKind, maxHeld: number):
     const decided = parts.filter(({ end }) => end <= cut);
     deliver(text, { from, cut, parts: decided.filter((part) => part.text !== null) });
     for (const part of decided) answer.count(part);
+    onDecided(
+      text.slice(from, cut),
+      decided.map((part) => ({
+        ...part,
+        start: Math.max(0, part.start - from),
+        end: part.end - from,
+      })),
+    );
     if (!answer.searchesAll) return;
     const replaced = decided.findLast((part) => part.text !== null)?.end ?? 0;
     context = text.slice(Math.max(replaced, cut - MAX_CONTEXT_CHARS), cut);

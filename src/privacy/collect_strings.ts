@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 import { classOf, isBase64, isDataUrl, isKnownMember, isShared, isTag } from "./classes.ts";
+import { documentAt } from "./documents.ts";
 import { type JsonPath, type JsonToken, textOfString, valueAt, walkJson } from "./json_strings.ts";
 
 /** A string of a request that is searched, with its place in the JSON text and its quotes. */
@@ -10,6 +11,8 @@ export interface SearchedString extends Span {
   readonly isReplaceable: boolean;
   /** True if all conversations of an application share it. */
   readonly isShared: boolean;
+  /** The document whose text the string is; absent for any other string. */
+  readonly document?: JsonObject;
 }
 
 /** The strings of a request. */
@@ -56,7 +59,8 @@ export function* collectStrings(
     }
     if (string === "") return;
     if (isDataUrl(string)) return void unread.push(start);
-    const kindOfString = classOf(path);
+    const document = documentAt(value, path);
+    const kindOfString = document === null ? classOf(path) : "text";
     const isText = kindOfString === "text" || kindOfString === "signed";
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
@@ -68,7 +72,14 @@ export function* collectStrings(
     }
     if (kindOfString === "signed" && isSigned(value, path)) return;
     const shared = isShared(path) || isInstructions(value, path);
-    strings.push({ text: string, start, end, isReplaceable: isText, isShared: shared });
+    strings.push({
+      text: string,
+      start,
+      end,
+      isReplaceable: isText,
+      isShared: shared,
+      ...document !== null && { document },
+    });
   }
 
   yield* walkJson(text, visit);

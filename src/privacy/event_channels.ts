@@ -5,6 +5,8 @@ import { type JsonPath, memberOf } from "./json_strings.ts";
 export interface EventChannels {
   /** Returns the name of the text that a string continues; null if the string is whole. */
   channelOf(path: JsonPath): string | null;
+  /** Returns the name of the text of an annotation; null if the event itself has that. */
+  annotated(path: JsonPath): string | null;
   /**
    * True if a channel is over after the event. `touched` are the channels that the event has
    * continued with text.
@@ -14,7 +16,7 @@ export interface EventChannels {
   readonly isRepetition: boolean;
 }
 
-const WHOLE = { channelOf: () => null, isRepetition: false };
+const WHOLE = { channelOf: () => null, annotated: () => null, isRepetition: false };
 
 /** The end of a stream, with which every text is over. */
 export const STREAM_END: EventChannels = { ...WHOLE, isEnded: () => true };
@@ -77,6 +79,10 @@ function chunkChannels(choices: readonly JsonValue[]): EventChannels {
 
   return {
     channelOf,
+    annotated([root, at, member]) {
+      if (root !== "choices" || typeof at !== "number" || member !== "delta") return null;
+      return `${indexes[at] ?? at}/content`;
+    },
     isEnded(channel, touched) {
       const choice = channel.slice(0, channel.indexOf("/") + 1);
       if (finished.has(Number.parseInt(choice))) return true;
@@ -106,6 +112,7 @@ function indexOf(value: JsonValue | undefined, position: number): number {
 /** Channels of an event of one content block (Messages API, streaming). */
 function blockChannels(type: string, index: JsonValue | undefined): EventChannels {
   return {
+    ...WHOLE,
     channelOf(path) {
       const [root, member] = path;
       if (
@@ -120,7 +127,6 @@ function blockChannels(type: string, index: JsonValue | undefined): EventChannel
         : null;
     },
     isEnded: (channel) => type === "content_block_stop" && channel.startsWith(`${index}/`),
-    isRepetition: false,
   };
 }
 
@@ -133,12 +139,16 @@ function responseChannels(type: string, event: JsonObject): EventChannels {
     const text = `${part}${type.slice(0, -".delta".length)}/`;
     return { ...UNRELATED, channelOf: (path) => text + path.join("/") };
   }
+  if (type.endsWith(".annotation.added")) {
+    const text = `${part}${type.slice(0, -".annotation.added".length)}/delta`;
+    return { ...UNRELATED, annotated: ([root]) => root === "annotation" ? text : null };
+  }
   if (!type.endsWith(".done")) return UNRELATED;
   const over = type === "response.output_item.done"
     ? item
     : `${part}${type.slice(0, -".done".length)}/`;
   return {
-    channelOf: () => null,
+    ...WHOLE,
     isEnded: (channel) => channel.startsWith(over),
     isRepetition: true,
   };

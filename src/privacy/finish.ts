@@ -6,10 +6,13 @@ import {
   parseJson,
 } from "../core/json/json.ts";
 import { type Edit, type Span, splice } from "../formats/edit.ts";
+import { pushAll } from "../core/push_all.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
+import { withoutLogprobs } from "./logprobs.ts";
+import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { mayHaveToken } from "./restore.ts";
 
 /** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
@@ -57,7 +60,8 @@ export function* finishSteps(
   text: string,
   form: AnswerForm,
 ): Generator<void, string, void> {
-  if (!answer.searchesAll && !mayHaveToken(text)) return text;
+  const hasDocuments = form.documents !== undefined && mayHavePosition(text);
+  if (!answer.searchesAll && !hasDocuments && !mayHaveToken(text)) return text;
   const value = parseJson(text);
   if (value === undefined) {
     return withParts(answer, text, yield* answer.partSteps(text, "plain"));
@@ -74,7 +78,20 @@ export function* finishSteps(
     const finished = withParts(answer, string, yield* answer.partSteps(string, kind));
     if (finished !== string) edits.push(replaceString({ start, end }, finished));
   }
+  yield;
+  if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(text));
+  pushAll(
+    edits,
+    positionEdits(text, value, formFor(answer, form), newWholeMover(answer, value, form)),
+  );
   return edits.length === 0 ? text : splice(text, edits);
+}
+
+/** Returns the form of an answer without the documents of the request, if rules search it. */
+export function formFor({ searchesAll }: AnswerText, form: AnswerForm): AnswerForm {
+  if (!searchesAll || form.documents === undefined) return form;
+  const { documents: _documents, ...rest } = form;
+  return rest;
 }
 
 /** Returns a copy of an object after a search; the object itself if nothing changes. */

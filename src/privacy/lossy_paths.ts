@@ -22,13 +22,17 @@ const PARAMETERS: readonly JsonPath[] = [
 /** Maximum number of paths that a header names, and depth of a schema in which they are found. */
 const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
 
+/** What the Responses API calls log probabilities in `include`. */
+const INCLUDED_LOGPROBS = "message.output_text.logprobs";
+
 /**
- * Returns the paths of a request with tokens that a provider can only keep in part: keywords of its
- * schemas for texts, which a token does not satisfy, and log probabilities, which are those of
- * tokens.
+ * Returns the paths of a request that privacy rules let an answer keep only in part: if it has
+ * tokens, keywords of its schemas for texts, which a token does not satisfy; and log probabilities,
+ * which are those of tokens, or are left out.
  */
-export function lossyPaths(request: JsonObject): readonly JsonPath[] {
-  const found: JsonPath[] = [];
+export function lossyPaths(request: JsonObject, hasTokens: boolean): readonly JsonPath[] {
+  const found = logprobPaths(request);
+  if (!hasTokens) return found;
 
   function visit(schema: JsonValue | undefined, path: JsonPath): void {
     if (path.length > MAX_SCHEMA_LEVELS || found.length >= MAX_PATHS) return;
@@ -48,6 +52,11 @@ export function lossyPaths(request: JsonObject): readonly JsonPath[] {
   for (const [index, tool] of tools.entries()) {
     for (const path of PARAMETERS) visit(valueAt(tool, path), ["tools", index, ...path]);
   }
-  if (request.logprobs === true) found.push(["logprobs"]);
   return found.slice(0, MAX_PATHS);
+}
+
+function logprobPaths({ logprobs, include }: JsonObject): JsonPath[] {
+  if (logprobs === true || typeof logprobs === "number") return [["logprobs"]];
+  const at = Array.isArray(include) ? include.indexOf(INCLUDED_LOGPROBS) : -1;
+  return at < 0 ? [] : [["include", at]];
 }

@@ -3,10 +3,13 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { countMatch } from "../core/privacy_counts.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, splice } from "../formats/edit.ts";
+import type { Part } from "./answer_text.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
+import { documentsIn } from "./documents.ts";
 import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings.ts";
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
+import { inverted, type Move, movesOf } from "./moves.ts";
 import { newSearch } from "./search.ts";
 import { MAX_VALUE_COUNT } from "./tokens.ts";
 import type { CallPrivacy, Match, Scopes } from "./types.ts";
@@ -76,7 +79,7 @@ function* replaceValues(
       for (const match of matches) options.onMatch(match, path);
     }
   }
-  return refuseMatches(text, found) ?? (yield* edit(privacy, text, found, options));
+  return refuseMatches(text, found) ?? (yield* edit(privacy, { text, value }, found, options));
 }
 
 /** Returns the document like `replaceJson`; the same one if no value was replaced. */
@@ -209,8 +212,8 @@ function findString(
 }
 
 function* edit(
-  { tokens }: CallPrivacy,
-  text: string,
+  { tokens, answer }: CallPrivacy,
+  { text, value: request }: { readonly text: string; readonly value: JsonObject },
   found: readonly FoundString[],
   { scopes, masks = false }: ReplaceOptions,
 ): Work<Result<string>> {
@@ -226,7 +229,10 @@ function* edit(
     }
   }
   const edits: Edit[] = [];
+  const documents = new Map<number, readonly Move[]>();
+  let numbers: ReadonlyMap<JsonObject, number> | null = null;
   for (const { string, matches } of found) {
+    const parts: Part[] = [];
     const position = newPositions(text, string.start, string.end);
     let reached = 0;
     for (const match of matches) {
@@ -237,13 +243,17 @@ function* edit(
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
       const value = string.text.slice(match.start, match.end);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
-      edits.push({
-        start: position(match.start),
-        end: position(match.end),
-        text: token === null ? `[${match.label}]` : token.core + token.label,
-      });
+      const { start, end, rule } = match;
+      const written = token === null ? `[${match.label}]` : token.core + token.label;
+      edits.push({ start: position(start), end: position(end), text: written });
+      parts.push({ start, end, text: written, rule });
     }
+    if (string.document === undefined || parts.length === 0) continue;
+    numbers ??= new Map(documentsIn(request).map((one, at) => [one, at]));
+    const number = numbers.get(string.document);
+    if (number !== undefined) documents.set(number, inverted(movesOf(string.text, parts)));
   }
+  if (documents.size > 0) answer.documents = documents;
   return success(edits.length === 0 ? text : splice(text, edits));
 }
 

@@ -12,7 +12,10 @@ const OPEN_CORE = new RegExp(
 );
 
 /** The first letter of a token in a text, also behind an escape of JSON. */
-const MAY_BEGIN_TOKEN = /[qQ]|\\u00[57]1/, ESCAPED_Q = /\\u00[57]1/;
+const MAY_BEGIN_TOKEN = /[qQ]|\\u00[57]1/;
+
+/** An escape of JSON for a letter, which no token has in a text of a common encoder. */
+const ESCAPED_LETTER = /\\u00[4-7]/;
 
 /** True if a text, or the text that a JSON text encodes, may hold a token or begin one. */
 export function mayBeginToken(text: string): boolean {
@@ -21,7 +24,7 @@ export function mayBeginToken(text: string): boolean {
 
 /** True if a text, or the text that a JSON text encodes, may hold the core of a token. */
 export function mayHaveToken(text: string): boolean {
-  return ESCAPED_Q.test(text) || newCorePattern().test(text);
+  return ESCAPED_LETTER.test(text) || newCorePattern().test(text);
 }
 
 /** A word of a text in the form of a token. */

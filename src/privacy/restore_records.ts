@@ -1,15 +1,19 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
+import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, visitStrings } from "./answer_strings.ts";
 import type { Edit, Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
-import type { AnswerText } from "./answer_text.ts";
+import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
-import { finishText } from "./finish.ts";
+import { finishText, formFor } from "./finish.ts";
+import { withoutLogprobs } from "./logprobs.ts";
+import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { mayBeginToken } from "./restore.ts";
+import { newStreamPositions } from "./stream_positions.ts";
 
 /** Maximum number of events that are held, and of their characters together. */
 const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
@@ -34,6 +38,8 @@ interface HeldRecord {
   readonly record: StreamRecord;
   readonly edits: Edit[];
   readonly pieces: readonly Piece[];
+  /** Edits that are known when the texts before the event are decided. */
+  positions(): readonly Edit[];
 }
 
 /** What is delivered after an event of a stream. */
@@ -59,13 +65,15 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const channels = new Map<string, Channel>();
   const held: HeldRecord[] = [];
   let heldChars = 0;
+  const positions = newStreamPositions(form);
+  const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
   function add(record: StreamRecord): void {
     const { data } = record;
     const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
     if (value === undefined) {
-      hold(data === "" ? record : finishedText(record), [], []);
+      hold({ record: data === "" ? record : finishedText(record), edits: [], pieces: [] });
       if (data === "[DONE]") endChannels(STREAM_END, new Set());
       return;
     }
@@ -94,19 +102,45 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       if (string === "") return;
       touched.add(name);
       let channel = channels.get(name);
-      if (channel === undefined) channels.set(name, channel = newChannel(answer, kind, maxHeld));
+      if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
       const { start, end } = place;
       const piece = { literal: { start, end }, received: string, text: "", isOpen: true };
       pieces.push(piece);
       channel.push(piece, string);
     });
-    hold(record, edits, pieces);
+    if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(record.data));
+    hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
   }
 
-  function hold(record: StreamRecord, edits: Edit[], pieces: readonly Piece[]): void {
-    held.push({ record, edits, pieces });
-    heldChars += (record.raw ?? record.data).length;
+  function newOpenChannel(name: string, kind: TextKind): Channel {
+    return newChannel(
+      answer,
+      kind,
+      maxHeld,
+      (text, parts) => positions.decided(name, text, parts),
+    );
+  }
+
+  function editsOfPositions(
+    { data }: StreamRecord,
+    value: JsonValue,
+    event: EventChannels,
+  ): readonly Edit[] {
+    const moveInWhole = newWholeMover(answer, value, form);
+    return positionEdits(data, value, documentForm, (position) => {
+      const text = event.annotated(position.path);
+      return text === null
+        ? moveInWhole(position)
+        : positions.moved(text, position.at, position.isEnd);
+    });
+  }
+
+  function hold(
+    { positions = () => [], ...one }: Omit<HeldRecord, "positions"> & Partial<HeldRecord>,
+  ): void {
+    held.push({ ...one, positions });
+    heldChars += (one.record.raw ?? one.record.data).length;
   }
 
   function endChannels(event: EventChannels, touched: ReadonlySet<string>): void {
@@ -139,6 +173,12 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     return { records, hasText };
   }
 
+  /** True if an event may have what changes: the text of an answer, or a position in it. */
+  function isLookedAt(data: string): boolean {
+    if (answer.searchesAll || mayBeginToken(data)) return true;
+    return (positions.hasMoved() || form.documents !== undefined) && mayHavePosition(data);
+  }
+
   function overflow(): void {
     answer.refuse();
     endAll();
@@ -146,7 +186,8 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
 
   return {
     push(record) {
-      if (held.length === 0 && !answer.searchesAll && !mayBeginToken(record.data)) {
+      if (held.length === 0 && !isLookedAt(record.data)) {
+        positions.passed(record.data);
         return { records: [record], hasText: true };
       }
       add(record);
@@ -160,7 +201,8 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   };
 }
 
-function finished({ record, edits, pieces }: HeldRecord): StreamRecord {
+function finished({ record, edits, pieces, positions }: HeldRecord): StreamRecord {
+  pushAll(edits, positions());
   for (const { literal, received, text } of pieces) {
     if (text !== received) edits.push(replaceString(literal, text));
   }

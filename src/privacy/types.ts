@@ -1,5 +1,6 @@
 import type { PrivacyCounts, RuleCount } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
+import type { Move } from "./moves.ts";
 
 /** Finds the values of one kind in a text, in time that grows with the text and no faster. */
 export interface Finder {
@@ -89,6 +90,11 @@ export interface AnswerForm {
   isJsonText: boolean;
   /** True if the thinking comes from the provider as it is, which has signed it. */
   isThinkingSigned: boolean;
+  /**
+   * How positions in the documents that the provider has received lead back to those of the client,
+   * by their number in the request; absent if nothing in them was replaced.
+   */
+  documents?: ReadonlyMap<number, readonly Move[]>;
 }
 
 /** What a call carries whose client has a policy. */

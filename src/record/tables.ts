@@ -18,5 +18,5 @@ create table record (
 ) strict;
 create index record_at on record (at);
 `,
-  upgrade: "",
+  upgrade: () => "",
 };

@@ -1,16 +1,18 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
+import { parseJson } from "../core/json/json.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, recallValues } from "../call/stored_values.ts";
+import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
+import { mayHaveToken } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
@@ -39,10 +41,11 @@ export async function finishAnswer(
   const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
   if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
-  recallValues(call, privacy);
   const { policy: { response }, counts } = privacy;
-  const tokens = knownTokens(privacy);
   try {
+    await recallPath(call, privacy);
+    if (reply.kind === "whole") await recallList(call, privacy, reply.response);
+    const tokens = knownTokens(privacy);
     const ruled = response.length === 0
       ? success(reply)
       : await applyRules(call, privacy, newRuleText(response, counts), reply);
@@ -51,7 +54,7 @@ export async function finishAnswer(
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
       ? { ...captured, response: await finishWhole(call, captured.response, answer, privacy) }
-      : tokens.size === 0
+      : tokens.size === 0 && privacy.answer.documents === undefined
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
     // What was stored before with tokens whose values are not known any more.
@@ -65,6 +68,17 @@ export async function finishAnswer(
 /** True if a whole reply is that of a provider: what the gateway itself says has values already. */
 function isOfProvider({ report: { attempts, cache } }: Call): boolean {
   return attempts.length > 0 || cache === "HIT";
+}
+
+/** Finds the values of the objects of a list, such as one of several accounts. */
+async function recallList(
+  call: Call,
+  privacy: CallPrivacy,
+  { body }: HttpResponse,
+): Promise<void> {
+  if (call.method !== "GET") return;
+  const text = utf8Text(body);
+  if (text !== null && mayHaveToken(text)) await recallListed(call, privacy, parseJson(text));
 }
 
 /** Returns the events of a turn over a WebSocket, finished like any other answer. */

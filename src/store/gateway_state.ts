@@ -8,6 +8,7 @@ import type { Availability, GatewayStore } from "./gateway_store.ts";
 import { interceptedObjects } from "./intercepted_objects.ts";
 import { type LeaseRenewal, newLeaseRenewal } from "./lease_renewal.ts";
 import { newMemoryObjectStore } from "./memory/object_store.ts";
+import { newMemoryValues } from "./memory/privacy_values.ts";
 import { newMemoryQuotas } from "./memory/quotas.ts";
 import type { ObjectStore } from "./object_store.ts";
 import { newDirectOutcomes, type OutcomeStore } from "./outcome_store.ts";
@@ -19,7 +20,7 @@ import { newMemoryUsage, newStoredUsage, type UsageLog } from "./usage/usage.ts"
 import { newProviderSlots, type ProviderSlots } from "../traffic/provider_slots.ts";
 import { type KeyListener, type KeyRests, newKeyRests } from "../traffic/key_rests.ts";
 import { newTargetLoads, type TargetLoads } from "../traffic/target_loads.ts";
-import { newValueMemory, type ValueMemory } from "./value_memory.ts";
+import { newObjectValues, NO_VALUES, type ObjectValues } from "./object_values.ts";
 import { newReadTurns, type ReadTurns } from "./read_turns.ts";
 import { newSubjects, type Subjects } from "../traffic/subjects.ts";
 import { type InFlight, newInFlight } from "../traffic/in_flight.ts";
@@ -51,7 +52,7 @@ export interface GatewayState {
   /** Maximum number of items of a response that the gateway stores, with those before it. */
   readonly maxItems: number;
   /** Values of the objects that providers store with tokens in their place. */
-  readonly values: ValueMemory;
+  readonly values: ObjectValues;
   /** Turns of the operations that bring whole objects out of a store. */
   readonly readTurns: ReadTurns;
   /** Writes to the stored objects that follow from responses of upstreams. */
@@ -121,7 +122,9 @@ export function newGatewayState(
     turns,
     objects,
     maxItems,
-    values: newValueMemory(now),
+    values: retention === null
+      ? NO_VALUES
+      : newObjectValues(newMemoryValues(now, retention), store?.privacyValues ?? null),
     readTurns: newReadTurns(),
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,

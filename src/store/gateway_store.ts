@@ -2,8 +2,11 @@ import type { OutcomeStore } from "./outcome_store.ts";
 import type { StateStore } from "./state_store.ts";
 
 /** The state store of a gateway, as its calls use it. */
-export interface GatewayStore
-  extends Pick<StateStore, "name" | "objects" | "cachedResponses" | "quotas" | "usage" | "close"> {
+export interface GatewayStore extends
+  Pick<
+    StateStore,
+    "name" | "objects" | "cachedResponses" | "privacyValues" | "quotas" | "usage" | "close"
+  > {
   readonly outcomes: OutcomeStore;
   readonly availability: Availability;
 }

@@ -114,6 +114,20 @@ export function relayedOwnerBounds({ maxObjects }: Pick<Retention, "maxObjects">
   return { entries, bytes: Math.max(entries * MAX_RELAYED_OWNER_BYTES, MIN_BINDINGS_BYTES) };
 }
 
+/** Types of objects that providers store with tokens in the place of values. */
+const VALUED_TYPES_COUNT = 3;
+
+/** Maximum bytes of the values of the objects that providers store. */
+export const MAX_PRIVACY_VALUE_BYTES = 8 * 1024 * 1024;
+
+/** Returns the bounds of the values of the objects that providers store. */
+export function privacyValueBounds({ maxObjects }: Pick<Retention, "maxObjects">): {
+  readonly entries: number;
+  readonly bytes: number;
+} {
+  return { entries: maxObjects * VALUED_TYPES_COUNT, bytes: MAX_PRIVACY_VALUE_BYTES };
+}
+
 /** Bounds of the stored reasoning. */
 export interface ReasoningBounds {
   /**

@@ -24,4 +24,5 @@ export type StoredTypeName =
   | "owners"
   | "reasoning"
   | "cached_responses"
+  | "privacy_values"
   | "quotas";

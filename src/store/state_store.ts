@@ -1,5 +1,6 @@
 import type { CachedResponses } from "./cached_responses.ts";
 import type { ObjectStore, Stored } from "./object_store.ts";
+import type { PrivacyValues } from "./privacy_values.ts";
 import type { QuotaStore } from "./quota_store.ts";
 import type { StoreName } from "./settings.ts";
 import type { UsageStore } from "./usage/usage_store.ts";
@@ -13,6 +14,8 @@ export interface StateStore {
   readonly name: StoreName;
   readonly objects: ObjectStore;
   readonly cachedResponses: CachedResponses;
+  /** Null for a store that does not encrypt. */
+  readonly privacyValues: PrivacyValues | null;
   readonly quotas: QuotaStore;
   /** Usage of client keys by day. */
   readonly usage: UsageStore;

@@ -16,7 +16,7 @@ import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
-import { finishOutcome } from "../call/finish_outcome.ts";
+import { finishOutcome, storeValuesOf } from "../call/finish_outcome.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
@@ -148,8 +148,20 @@ export async function open(
 
   /** Stores the outcome as the client receives it; a failure if a rule refuses it. */
   function storeFinished(outcome: Outcome): Promise<Result<void>> | null {
-    const finished = finishOutcome(call, outcome, candidate);
-    return finished.ok ? candidate.onComplete(finished.value) : Promise.resolve(finished);
+    return privacy === null ? candidate.onComplete(outcome) : finishAndStore(outcome);
+  }
+
+  async function finishAndStore(outcome: Outcome): Promise<Result<void>> {
+    const finished = await finishOutcome(call, outcome, candidate);
+    if (!finished.ok) return finished;
+    return await candidate.onComplete(finished.value) ?? success(undefined);
+  }
+
+  function storeIdentity(identify: NonNullable<Candidate["identify"]>): typeof identify {
+    return async (id) => {
+      await storeValuesOf(call, id);
+      return await identify(id);
+    };
   }
 
   function isCancelled(): boolean {
@@ -244,7 +256,7 @@ export async function open(
         onContent?.();
       },
       ...avoidsFilter && { isFiltered: () => translation.isFiltered?.() ?? false },
-      ...(candidate.identify !== undefined && { identify: candidate.identify }),
+      ...candidate.identify !== undefined && { identify: storeIdentity(candidate.identify) },
       ...hold !== null && { hold: newHold(hold) },
       onBug(error) {
         report.bug = bugText(error);

@@ -1,3 +1,10 @@
+import type { GatewayOptions } from "../../src/gateway/gateway.ts";
+import { newAvailableStore } from "../../src/store/availability/available_store.ts";
+import { newEncryptingCodec } from "../../src/store/records/encrypting_codec.ts";
+import { newPlainCodec } from "../../src/store/records/plain_codec.ts";
+import type { RecordCodec } from "../../src/store/records/record_codec.ts";
+import { DEFAULT_RETENTION } from "../../src/store/retention.ts";
+import { withFile } from "../store/sqlite/store.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { pieces, streamOf } from "../support/pieces.ts";
@@ -26,7 +33,11 @@ ${more}${privacyConfig(["find: [email], action: replace"])}`;
 }
 
 /** A gateway whose provider stores the text with which it answers, and repeats it on reads. */
-function gatewayOf(config: string, answer: (token: string, body: string) => object) {
+function gatewayOf(
+  config: string,
+  answer: (token: string, body: string) => object,
+  options?: GatewayOptions,
+) {
   const sent: string[] = [];
   let stored: object = {};
   const fetch: Fetch = async (_url, { method, body }) => {
@@ -41,7 +52,7 @@ function gatewayOf(config: string, answer: (token: string, body: string) => obje
     });
   };
   const world = scriptedWorld({ fetch });
-  const gateway = testGateway(config, world);
+  const gateway = testGateway(config, world, options);
   return {
     ...gateway,
     world,
@@ -242,4 +253,152 @@ Deno.test("what the gateway itself stores is shown as its client wrote it, whate
   assertEquals(metadata, { owner: VALUE });
   const items = await gateway.call("GET", `/v1/conversations/${id}/items`);
   assert(items.text.includes(`Mail ${VALUE}`), items.text);
+});
+
+/** Returns how a read of a stored response looks after a restart with a store in a file. */
+async function readAfterRestart(
+  codec: RecordCodec,
+): Promise<{ text: string; header: string | null }> {
+  let read = { text: "", header: null as string | null };
+  await withFile(async (file) => {
+    let token = "";
+    const say = (own: string) => nativeResponse(token = token || own);
+    for (const turn of ["create", "read"]) {
+      const store = newAvailableStore(await file.open(), {
+        world: file.world,
+        log: { info() {}, warn() {}, error() {} },
+        settings: { ttl: DEFAULT_RETENTION.ttlMs, max_bytes: DEFAULT_RETENTION.maxBytes },
+        onFailure() {},
+        onLoss() {},
+      });
+      const gateway = gatewayOf(configOf(true), say, { store });
+      if (turn === "create") {
+        const body = { model: "m", input: `Mail ${VALUE}`, store: true };
+        const created = await gateway.call("POST", "/v1/responses", body);
+        assert(created.text.includes(`to ${VALUE}`), created.text);
+      } else {
+        const body = { model: "m", input: "Again", previous_response_id: "resp_1", store: true };
+        await gateway.call("POST", "/v1/responses", body);
+        const { response, text } = await gateway.call("GET", "/v1/responses/resp_1");
+        read = { text, header: response.headers.get("x-gateway-redacted") };
+      }
+      await store.close();
+    }
+  }, codec);
+  return read;
+}
+
+Deno.test("a response that the provider stores is restored after a restart by a store that encrypts, and by no other one", async () => {
+  const { text, header } = await readAfterRestart(newEncryptingCodec([new Uint8Array(32).fill(7)]));
+  assert(text.includes(`to ${VALUE}`), text);
+  assertEquals(header, null);
+  const plain = await readAfterRestart(newPlainCodec());
+  assert(TOKEN.test(plain.text) && !plain.text.includes("bob.miller"), plain.text);
+  assertEquals(plain.header, "unrestored=1");
+});
+
+Deno.test("the stored completions of a list are restored, each for its own client", async () => {
+  const completion = (id: string, token: string) => ({
+    id,
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{
+      index: 0,
+      message: { role: "assistant", content: `to ${token}` },
+      finish_reason: "stop",
+    }],
+  });
+  const made: object[] = [];
+  const tokens: string[] = [];
+  const fetch: Fetch = async (_url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    if (method === "POST") {
+      const [token = ""] = TOKEN.exec(text) ?? [];
+      tokens.push(token);
+      made.unshift(completion(`chatcmpl-${made.length}`, token));
+    }
+    const answer = method === "POST" ? made[0] : { object: "list", data: made, has_more: false };
+    return new Response(streamOf([new TextEncoder().encode(JSON.stringify(answer))]), {
+      headers: { "content-type": "application/json" },
+    });
+  };
+  const world = scriptedWorld({ fetch });
+  const { app } = testGateway(configOf(false), world);
+  const call = async (method: string, key: string, content?: string) => {
+    const response = await app(
+      new Request("http://gateway.test/v1/chat/completions", {
+        method,
+        headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
+        ...content !== undefined && {
+          body: JSON.stringify({ model: "m", store: true, messages: [{ role: "user", content }] }),
+        },
+      }),
+    );
+    return await response.text();
+  };
+  const [a, b] = ["key-a-0123456789abcdef", "key-b-0123456789abcdef"];
+  for (const name of ["bob", "eve", "ada"]) await call("POST", a, `Mail ${name}@example.com`);
+  await call("POST", b, "Mail zoe@example.com");
+  assertEquals(new Set(tokens).size, 4);
+  const listed = await call("GET", a);
+  for (const name of ["bob", "eve", "ada"]) {
+    assert(listed.includes(`to ${name}@example.com`), listed);
+  }
+  assert(!listed.includes("zoe@"), listed);
+  assert((await call("GET", b)).includes("to zoe@example.com"));
+});
+
+Deno.test("a client that may read the object of another one gets its tokens, not its values", async () => {
+  const config = configOf(true).replace(
+    "  enabled: true",
+    "  enabled: true\n  isolate_clients: false",
+  );
+  const gateway = gatewayOf(config, nativeResponse);
+  await gateway.call("POST", "/v1/responses", { model: "m", input: `Mail ${VALUE}`, store: true });
+  const [own, other] = [
+    await gateway.call("GET", "/v1/responses/resp_1"),
+    await gateway.call("GET", "/v1/responses/resp_1", undefined, "key-b-0123456789abcdef"),
+  ];
+  assert(own.text.includes(`to ${VALUE}`), own.text);
+  assertEquals(other.response.headers.get("x-gateway-redacted"), "unrestored=1", other.text);
+  assert(TOKEN.test(other.text) && !other.text.includes("bob.miller"), other.text);
+});
+
+Deno.test("a response in the background is restored when it is read, although its stream broke off", async () => {
+  let token = "";
+  const fetch: Fetch = async (_url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    token = TOKEN.exec(text)?.[0] ?? token;
+    const response = { ...nativeResponse(token), status: "in_progress", output: [] };
+    const created = { type: "response.created", sequence_number: 0, response };
+    const answer = method === "POST"
+      ? `event: response.created\ndata: ${JSON.stringify(created)}\n\n`
+      : JSON.stringify(nativeResponse(token));
+    return new Response(streamOf([new TextEncoder().encode(answer)]), {
+      headers: { "content-type": method === "POST" ? "text/event-stream" : "application/json" },
+    });
+  };
+  const config = configOf(true).replace("responses_lifecycle", "background_responses: true, $&");
+  const { app, reported } = testGateway(config, scriptedWorld({ fetch }));
+  const headers = {
+    authorization: "Bearer key-a-0123456789abcdef",
+    "content-type": "application/json",
+  };
+  const fields = {
+    model: "m",
+    input: `Mail ${VALUE}`,
+    stream: true,
+    background: true,
+    store: true,
+  };
+  const url = "http://gateway.test/v1/responses";
+  const streamed = await app(
+    new Request(url, { method: "POST", headers, body: JSON.stringify(fields) }),
+  );
+  const events = await streamed.text();
+  assert(events.includes("response.created"), events);
+  assert((await reported(1)).failure !== null);
+  const read = await (await app(new Request(`${url}/resp_1`, { headers }))).text();
+  assert(read.includes(`to ${VALUE}`), read);
 });

@@ -6,7 +6,7 @@ Deno.test("keywords for texts in the schemas of every client API are named, and 
     type: "object",
     properties: { format: { type: "string", maxLength: 9 }, list: { items: { pattern: "^a" } } },
   };
-  const names = (request: object) => lossyPaths({ ...request }).map((path) => path.join("."));
+  const names = (request: object) => lossyPaths({ ...request }, true).map((path) => path.join("."));
   const inner = ["properties.format.maxLength", "properties.list.items.pattern"];
   const below = (prefix: string) => inner.map((path) => `${prefix}.${path}`);
   assertEquals(
@@ -24,4 +24,23 @@ Deno.test("keywords for texts in the schemas of every client API are named, and 
   );
   assertEquals(names({ tools: [{ input_schema: schema }] }), below("tools.0.input_schema"));
   assertEquals(names({ logprobs: true, messages: [{ pattern: "x" }] }), ["logprobs"]);
+});
+
+Deno.test("log probabilities are named in each form, with and without tokens", () => {
+  const requests = [
+    { logprobs: true },
+    { logprobs: 5 },
+    { include: ["a", "message.output_text.logprobs"] },
+    { logprobs: false, include: ["a"] },
+  ];
+  for (const hasTokens of [true, false]) {
+    assertEquals(requests.map((one) => lossyPaths({ ...one }, hasTokens)), [
+      [["logprobs"]],
+      [["logprobs"]],
+      [["include", 1]],
+      [],
+    ]);
+  }
+  const schema = { type: "string", pattern: "^a" };
+  assertEquals(lossyPaths({ tools: [{ input_schema: schema }] }, false), []);
 });

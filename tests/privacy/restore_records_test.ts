@@ -224,6 +224,23 @@ Deno.test("of an event that changes, only the literals with tokens change", () =
   }]);
 });
 
+Deno.test("a token is found whichever of its letters the JSON escapes, whole and cut in a stream", () => {
+  const escaped = (text: string, at: number) =>
+    text.slice(0, at) + `\\u00${text.charCodeAt(at).toString(16)}` + text.slice(at + 1);
+  for (let at = 0; at < TOKEN.length; at++) {
+    const whole = `{"text":"to ${escaped(TOKEN, at)}."}`;
+    assertEquals(JSON.parse(finishDocument(answerOf().answer, whole, PLAIN)).text, `to ${VALUE}.`);
+    const sent = [TOKEN.slice(0, 9), TOKEN.slice(9)].map((piece, part) => {
+      const index = at - 9 * part;
+      const own = index >= 0 && index < piece.length ? escaped(piece, index) : piece;
+      const data = `{"choices":[{"index":0,"delta":{"content":"${own}"}}]}`;
+      return { event: null, data, raw: `data: ${data}\n\n` };
+    });
+    const { records } = run(answerOf().answer, [...sent, DONE]);
+    assertEquals(joined(records, deltasOf), { "0 content": VALUE });
+  }
+});
+
 Deno.test("events of other texts and comments wait behind held text, and keep their order", () => {
   const { answer } = answerOf();
   const comment = { event: null, data: "", raw: ": alive\n\n" };

@@ -83,6 +83,7 @@ export function storeUnderTest(scripted: World | null): GatewayOptions {
       read: () => Promise.resolve(success([])),
     },
     cachedResponses: { get: () => null, set() {} },
+    privacyValues: null,
     quotas: newMemoryQuotas(() => world.now()),
     ping: () => opening.then(({ store }) => store.ping()),
     stats: () => opening.then(({ store }) => store.stats()),

@@ -56,6 +56,7 @@ export function newSwitchedStore(now: () => number): SwitchedStore {
       read: () => Promise.resolve(success([])),
     },
     cachedResponses: { get: () => null, set() {} },
+    privacyValues: null,
     quotas: {
       admit: (scopes) => ({
         kind: "admitted",

@@ -259,7 +259,12 @@ function failureText(call: Call, { failure }: Failed): string {
   call.capture?.reply(failureReply(call, failure));
   const text = errorEvent(failure, call.responseHeaders);
   const { privacy } = call.client;
-  return privacy === null ? text : finishError(privacy, text);
+  if (privacy === null) return text;
+  try {
+    return finishError(privacy, text);
+  } catch (error) {
+    return errorEvent(internalError(call, error).failure, {});
+  }
 }
 
 function withStreamId(data: string, streamId: string | null): string {

@@ -6,6 +6,7 @@ import { type LoopTurns, NO_TURNS } from "../../traffic/loop_turns.ts";
 import type { GatewayStore } from "../gateway_store.ts";
 import { interceptedObjects } from "../intercepted_objects.ts";
 import type { Stored } from "../object_store.ts";
+import type { PrivacyValues } from "../privacy_values.ts";
 import type { StateSettings } from "../settings.ts";
 import type { StateStore } from "../state_store.ts";
 import { type AvailabilityLog, newAvailabilityWatch } from "./availability.ts";
@@ -74,6 +75,13 @@ export function newAvailableStore(
     return result;
   }
 
+  function observedValues(values: PrivacyValues): PrivacyValues {
+    return {
+      find: (objects) => observe("values_find", () => values.find(objects)),
+      add: (object, added) => observe("values_store", () => values.add(object, added)),
+    };
+  }
+
   /** Returns the result of an operation. One that throws is a bug, which must not end the pings. */
   async function withoutThrowing<T>(name: string, start: () => Stored<T>): Stored<T> {
     try {
@@ -89,6 +97,7 @@ export function newAvailableStore(
     objects: withWaitingObjects(parts),
     outcomes: newWaitingOutcomes(parts),
     cachedResponses: store.cachedResponses,
+    privacyValues: store.privacyValues === null ? null : observedValues(store.privacyValues),
     quotas: store.quotas,
     usage: store.usage,
     availability: {

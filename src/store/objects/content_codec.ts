@@ -14,6 +14,8 @@ export interface SizedKey {
 
 /** Makes the bodies of records and parts of JSON values. */
 export interface ContentCodec<Body> {
+  /** True if bodies are encrypted. */
+  readonly isSealing: boolean;
   /** Maximum number of small parts in a row, before they become one; see `newItems`. */
   readonly maxSmallPacks: number;
   /** Bytes that count for each part of a record: its key and its place there. */
@@ -44,6 +46,7 @@ export interface ContentCodec<Body> {
 export function newHeldContent(): ContentCodec<JsonValue> {
   let made = 0;
   return {
+    isSealing: false,
     // Parts with items of earlier ones would count again, although they have the same objects.
     maxSmallPacks: Infinity,
     referenceBytes: 64,
@@ -64,6 +67,7 @@ export function newTextContent(
   world: Pick<World, "now" | "after">,
 ): ContentCodec<Uint8Array> {
   return {
+    isSealing: codec.isSealing,
     maxSmallPacks: 24,
     referenceBytes: 192,
     maxRememberedBytes: 8 * 1024 * 1024,

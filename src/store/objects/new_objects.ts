@@ -1,5 +1,6 @@
 import type { LoopTurns } from "../../traffic/loop_turns.ts";
 import type { CachedResponses } from "../cached_responses.ts";
+import type { PrivacyValues } from "../privacy_values.ts";
 import type { BoundType, ObjectStore, StatsName, StoreStats } from "../object_store.ts";
 import type { RecordBounds } from "../records/bounds.ts";
 import type { RecordStats, RecordStore, RecordType } from "../records/record_store.ts";
@@ -9,6 +10,7 @@ import { newRecordChanger } from "./change_record.ts";
 import type { ContentCodec } from "./content_codec.ts";
 import { newConversations } from "./conversations.ts";
 import { newOwners } from "./owners.ts";
+import { newPrivacyValues } from "./privacy_values.ts";
 import { newReasoning } from "./reasoning.ts";
 import type { RecordRules } from "./record_rules.ts";
 import { newResponses } from "./responses.ts";
@@ -25,6 +27,8 @@ export const OWNER_TYPES: Readonly<Record<BoundType, RecordType>> = {
 export interface RecordObjects {
   readonly objects: ObjectStore;
   readonly cachedResponses: CachedResponses;
+  /** Null without encryption: values are never written as they are. */
+  readonly privacyValues: PrivacyValues | null;
 }
 
 /**
@@ -57,7 +61,11 @@ export function newObjects<Body>(
     reasoning: newReasoning(rules),
     stats: () => statsOf(records.stats()),
   };
-  return { objects, cachedResponses: newCachedResponses(rules) };
+  return {
+    objects,
+    cachedResponses: newCachedResponses(rules),
+    privacyValues: content.isSealing ? newPrivacyValues(rules) : null,
+  };
 }
 
 /** Returns the sizes of the stored objects, and of the owners of each type. */

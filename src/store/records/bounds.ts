@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
 import {
   bindingBounds,
+  privacyValueBounds,
   reasoningBounds,
   relayedOwnerBounds,
   type Retention,
@@ -56,6 +57,7 @@ export function recordBounds(retention: Retention): RecordBounds {
     conversation_owner: owners,
     relayed_owner: { ...relayedOwnerBounds(retention), room: owners.room },
     cached_response: { ...objects, room: "oldest" },
+    privacy_values: { ...privacyValueBounds(retention), room: owners.room },
   };
 }
 

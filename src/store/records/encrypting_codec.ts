@@ -34,6 +34,7 @@ export function newEncryptingCodec(
   const writer = newNumberedKey(first);
   const readers = [writer, ...further.map(newNumberedKey)];
   return {
+    isSealing: true,
     encode: (kind, id, text) => encrypt(writer, additionalData(kind, id), text),
     decode: (kind, id, record) => decode(readers, { kind, id, record, onUnreadable }),
     digest: (text) => createHmac("sha256", first).update(text).digest("hex"),

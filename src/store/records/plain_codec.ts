@@ -10,6 +10,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Returns a codec that encrypts nothing: the version byte, then the text in UTF-8. */
 export function newPlainCodec(onUnreadable: OnUnreadable = () => {}): RecordCodec {
   return {
+    isSealing: false,
     encode: (_kind, _id, text) => Promise.resolve(encodePlain(text)),
     decode: (kind, _id, record) => Promise.resolve(decodePlain(kind, record, onUnreadable)),
     digest: (text) => createHash("sha256").update(text).digest("hex"),

@@ -7,13 +7,16 @@ export type RecordKind =
   | "conversation"
   | "conversation_item"
   | "reasoning"
-  | "cached_response";
+  | "cached_response"
+  | "privacy_values";
 
 /**
  * Encodes the content of records for a store outside the memory of the process. The first byte of a
  * record is its version.
  */
 export interface RecordCodec {
+  /** True if records are encrypted. */
+  readonly isSealing: boolean;
   /** Returns the record with this text. `id` is the key of the record in its store. */
   encode(kind: RecordKind, id: string, text: string): Promise<Uint8Array<ArrayBuffer>>;
   /**

@@ -11,6 +11,7 @@ export const RECORD_TYPES = [
   "conversation_owner",
   "relayed_owner",
   "cached_response",
+  "privacy_values",
 ] as const;
 
 /** Type of a record. */
@@ -225,5 +226,6 @@ export function recordStats(
     conversation_owner: of("conversation_owner"),
     relayed_owner: of("relayed_owner"),
     cached_response: of("cached_response"),
+    privacy_values: of("privacy_values"),
   };
 }

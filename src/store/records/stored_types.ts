@@ -7,6 +7,7 @@ const TYPE_NAMES: Readonly<Record<RecordType, StoredTypeName>> = {
   conversation: "conversations",
   reasoning: "reasoning",
   cached_response: "cached_responses",
+  privacy_values: "privacy_values",
   completion_owner: "owners",
   conversation_owner: "owners",
   relayed_owner: "owners",

@@ -135,7 +135,7 @@ function prepareTables(database: DatabaseSync, tables: Tables): void {
       `${tables.create} pragma application_id = ${tables.application}; pragma user_version = ${tables.version};`,
     );
   } else if (version < tables.version) {
-    database.exec(`${tables.upgrade} pragma user_version = ${tables.version};`);
+    database.exec(`${tables.upgrade(version)} pragma user_version = ${tables.version};`);
   }
   database.prepare("commit").run();
 }

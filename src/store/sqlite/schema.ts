@@ -5,16 +5,19 @@ import type { Tables } from "./tables.ts";
 const APPLICATION_CODE = 0x53575944;
 
 /**
- * Version of the tables in a database file. Earlier versions had other tables for each type of
- * object.
+ * Version of the tables in a database file. Versions 1 and 2 had other tables for each type of
+ * object; version 3 has no values of privacy rules.
  */
-const MAX_SCHEMA_VERSION = 3;
+const MAX_SCHEMA_VERSION = 4;
+
+/** The first version with tables of records. */
+const MIN_RECORDS_VERSION = 3;
 
 /**
- * Statements that bring the tables of an earlier version to the current one. Stored objects last
- * for half an hour at most, so they are dropped; sums and usage stay.
+ * Statements that replace the tables of objects by those of records. Stored objects last for half
+ * an hour at most, so they are dropped; sums and usage stay.
  */
-const UPGRADE = `
+const REPLACE_OBJECTS = `
 drop table response_item;
 drop table item;
 drop table response;
@@ -28,6 +31,9 @@ drop table cached_response;
 delete from total where name <> 'quotas';
 ${RECORD_SCHEMA}
 `;
+
+/** Statements that add a type of records. */
+const ADD_PRIVACY_VALUES = "insert into record_total (type) values ('privacy_values');";
 
 /**
  * Statements that create all tables. `total` has the number and bytes of the sums of quotas, which
@@ -92,5 +98,5 @@ export const STATE_TABLES: Tables = {
   application: APPLICATION_CODE,
   version: MAX_SCHEMA_VERSION,
   create: SCHEMA,
-  upgrade: UPGRADE,
+  upgrade: (version) => version < MIN_RECORDS_VERSION ? REPLACE_OBJECTS : ADD_PRIVACY_VALUES,
 };

@@ -5,6 +5,6 @@ export interface Tables {
   readonly version: number;
   /** Statements that create all tables. */
   readonly create: string;
-  /** Statements that bring the tables of an earlier version to this one. */
-  readonly upgrade: string;
+  /** Returns the statements that bring the tables of an earlier version to this one. */
+  upgrade(version: number): string;
 }

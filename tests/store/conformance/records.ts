@@ -40,6 +40,7 @@ export function testBounds(bounds: Partial<Record<RecordType, Bounds>> = {}): Re
     conversation_owner: WIDE,
     relayed_owner: WIDE,
     cached_response: WIDE,
+    privacy_values: WIDE,
   };
   return { ttlMs: TTL_MS, bounds: { ...all, ...bounds } };
 }

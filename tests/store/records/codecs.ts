@@ -35,6 +35,7 @@ const KINDS = [
   "conversation_item",
   "reasoning",
   "cached_response",
+  "privacy_values",
 ] as const satisfies readonly RecordKind[];
 
 /** Any type of record. */

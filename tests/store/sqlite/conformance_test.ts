@@ -7,6 +7,7 @@ import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
 import { testMaintenance } from "../conformance/maintenance.ts";
 import { testOwners } from "../conformance/owners.ts";
+import { testPrivacyValues } from "../conformance/privacy_values.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
@@ -55,3 +56,4 @@ const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(
 
 testReasoning(encrypted);
 testCachedResponses(encrypted);
+testPrivacyValues(encrypted);

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import { newEncryptingCodec } from "../../../src/store/records/encrypting_codec.ts";
 import { openingProblem } from "../../../src/store/sqlite/problems.ts";
 import { problemOf } from "../../../src/store/sqlite/errors.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -7,7 +8,7 @@ import { damageOf, execute, query } from "./inspect.ts";
 import { linesOf, startProcess } from "./process.ts";
 import { newTestFile, type TestFile, withFile } from "./store.ts";
 
-/** Statements that remove the tables of version 3. */
+/** Statements that remove the tables of version 4. */
 const RECORD_TABLES_REMOVED = [
   "name",
   "holds",
@@ -47,6 +48,8 @@ create trigger response_unbound after delete on binding begin
   delete from response where key = old.seq;
 end;
 `;
+
+const SECRET = { core: "qzbadofikumapolosi", label: "email", value: "bob.miller@example.com" };
 
 const OWNER = { provider: "p", account: "a", origin: null, creator: null };
 
@@ -128,9 +131,9 @@ Deno.test("a start names a database of another program, and does not change its 
 Deno.test("a start names a database that a newer version has written", async () => {
   await withFile(async (file) => {
     await (await file.open()).close();
-    execute(file.path, "pragma user_version = 4");
+    execute(file.path, "pragma user_version = 5");
     assertMatch(await problem(file), /written by a newer version.*start that version/);
-    execute(file.path, "pragma user_version = 3");
+    execute(file.path, "pragma user_version = 4");
     await (await file.open()).close();
   });
 });
@@ -148,12 +151,51 @@ for (const version of [1, 2]) {
       assertEquals(types.map(({ type, entries }) => [type, entries]), [["quotas", 1]]);
       await stored(store.objects.owners.relayed_object.bind("file/1", OWNER));
       await store.close();
-      assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 3 });
+      assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 4 });
       assertEquals(query(file.path, "select name from sqlite_schema where name = 'binding'"), []);
       assertEquals(damageOf(file.path), []);
     });
   });
 }
+
+Deno.test("a database of version 3 keeps its objects, and counts the values of privacy rules from then on", async () => {
+  const run = async (file: TestFile) => {
+    const before = await file.open();
+    await stored(before.objects.responses.bind("r", OWNER));
+    await before.close();
+    execute(file.path, "delete from record_total where type = 'privacy_values'");
+    execute(file.path, "pragma user_version = 3");
+    const store = await file.open();
+    assert(await stored(store.objects.responses.findBinding("r")) !== null);
+    const values = store.privacyValues;
+    await stored(values?.add({ creator: null, id: "r" }, [SECRET]) ?? Promise.reject());
+    const { types } = await stored(store.stats());
+    assertEquals(types.find(({ type }) => type === "privacy_values")?.entries, 1);
+    await store.close();
+    assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 4 });
+  };
+  await withFile(run, newEncryptingCodec([new Uint8Array(32).fill(7)]));
+});
+
+Deno.test("values of privacy rules are in no file in clear, and without a key in none", async () => {
+  await withFile(async (file) => {
+    const store = await file.open();
+    assertEquals(store.privacyValues, null);
+    await store.close();
+  });
+  const run = async (file: TestFile) => {
+    const store = await file.open();
+    await stored(
+      store.privacyValues?.add({ creator: null, id: "r" }, [SECRET]) ?? Promise.reject(),
+    );
+    for (const { name } of Deno.readDirSync(file.folder)) {
+      const text = new TextDecoder("latin1").decode(Deno.readFileSync(`${file.folder}/${name}`));
+      assert(!text.includes(SECRET.value) && !text.includes(SECRET.core), name);
+    }
+    await store.close();
+  };
+  await withFile(run, newEncryptingCodec([new Uint8Array(32).fill(7)]));
+});
 
 Deno.test("a start names a damaged database", async () => {
   await withFile(async (file) => {

@@ -8,6 +8,7 @@ import { testConversations } from "../conformance/conversations.ts";
 import type { StoreUnderTest } from "../conformance/harness.ts";
 import { testMaintenance } from "../conformance/maintenance.ts";
 import { testOwners } from "../conformance/owners.ts";
+import { testPrivacyValues } from "../conformance/privacy_values.ts";
 import { testQuotas } from "../conformance/quotas.ts";
 import { testReasoning } from "../conformance/reasoning.ts";
 import { testResponses } from "../conformance/responses.ts";
@@ -64,4 +65,5 @@ if (HAS_SERVER) {
   const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
   testReasoning(encrypted);
   testCachedResponses(encrypted);
+  testPrivacyValues(encrypted);
 } else valkeyTest("the store valkey has the properties of every store", () => Promise.resolve());

@@ -1,0 +1,77 @@
+import type { Part } from "./answer_text.ts";
+
+/**
+ * A replaced part of a text, in code points: services that write positions count characters so.
+ */
+export interface Move {
+  readonly start: number;
+  readonly end: number;
+  /** Where its replacement is. */
+  readonly newStart: number;
+  readonly newEnd: number;
+}
+
+/** Returns the number of code points of a text, of which a stream may cut one in two. */
+export function charsIn(text: string): number {
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) {
+    // The second half of a pair.
+    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+  }
+  return count;
+}
+
+/** Returns the moves of a text whose parts are in order; those that stay move nothing. */
+export function movesOf(text: string, parts: readonly Part[]): readonly Move[] {
+  const moves: Move[] = [];
+  let [at, chars, newChars] = [0, 0, 0];
+  for (const part of parts) {
+    if (part.text === null) continue;
+    const between = charsIn(text.slice(at, part.start));
+    const move = {
+      start: chars + between,
+      end: chars + between + charsIn(text.slice(part.start, part.end)),
+      newStart: newChars + between,
+      newEnd: newChars + between + charsIn(part.text),
+    };
+    moves.push(move);
+    at = part.end;
+    [chars, newChars] = [move.end, move.newEnd];
+  }
+  return moves;
+}
+
+/**
+ * Returns where a position of the text before is in the text after. In a replaced part a beginning
+ * is that of its replacement, and an end keeps its distance to the end, because some services name
+ * the last character.
+ */
+export function movedPosition(moves: readonly Move[], at: number, isEnd: boolean): number {
+  const move = lastBefore(moves, at);
+  if (move === null) return at;
+  const { end, newStart, newEnd } = move;
+  if (at >= end) return newEnd + at - end;
+  return isEnd ? Math.max(newStart, newEnd - (end - at)) : newStart;
+}
+
+/** Returns the last move that begins before a position, by bisection; null if there is none. */
+function lastBefore(moves: readonly Move[], at: number): Move | null {
+  let low = 0;
+  let high = moves.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((moves[middle]?.start ?? at) < at) low = middle + 1;
+    else high = middle;
+  }
+  return moves[low - 1] ?? null;
+}
+
+/** Returns the moves back: from the text after to the text before. */
+export function inverted(moves: readonly Move[]): readonly Move[] {
+  return moves.map(({ start, end, newStart, newEnd }) => ({
+    start: newStart,
+    end: newEnd,
+    newStart: start,
+    newEnd: end,
+  }));
+}

@@ -1,0 +1,106 @@
+import { parseJson } from "../core/json/json.ts";
+import { kindOf } from "./answer_members.ts";
+import { visitStrings } from "./answer_strings.ts";
+import type { Part } from "./answer_text.ts";
+import { eventChannels } from "./event_channels.ts";
+import { charsIn, type Move, movedPosition, movesOf } from "./moves.ts";
+import type { AnswerForm } from "./types.ts";
+
+/** Characters of events whose texts are not counted yet. */
+const MAX_UNCOUNTED_CHARS = 256 * 1024;
+
+/** What counts for a text whose characters are counted. */
+const COUNTED_CHARS = 64;
+
+/** Maximum number of texts whose positions are known. */
+const MAX_TEXTS = 1_024;
+
+/** How the texts of a stream have changed so far. */
+export interface StreamPositions {
+  /** Adds an event without a token, whose texts are only counted if a position asks for them. */
+  passed(data: string): void;
+  /** Adds decided text of a channel with its parts. */
+  decided(channel: string, text: string, parts: readonly Part[]): void;
+  /** True if a text has changed. */
+  hasMoved(): boolean;
+  /** Returns where a position in a text of the provider is in the text that the client gets. */
+  moved(channel: string, at: number, isEnd: boolean): number;
+}
+
+interface Counted {
+  readonly channel: string;
+  readonly chars: number;
+  readonly moves: readonly Move[];
+}
+
+interface TextMoves {
+  chars: number;
+  readonly moves: Move[];
+}
+
+/** Returns the positions of a stream that has not begun. */
+export function newStreamPositions(form: AnswerForm): StreamPositions {
+  const texts = new Map<string, TextMoves>();
+  let waiting: (string | Counted)[] = [];
+  let waitingChars = 0;
+  let hasMoved = false;
+
+  function wait(one: string | Counted, chars: number): void {
+    waiting.push(one);
+    waitingChars += chars;
+    if (waitingChars > MAX_UNCOUNTED_CHARS) count();
+  }
+
+  function count(): void {
+    for (const one of waiting) {
+      if (typeof one === "string") countEvent(one);
+      else add(one);
+    }
+    waiting = [];
+    waitingChars = 0;
+  }
+
+  function countEvent(data: string): void {
+    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    if (value === undefined) return;
+    const event = eventChannels(value);
+    visitStrings(data, value, (string, place) => {
+      const channel = place.isKey || string === "" ? null : event.channelOf(place.path);
+      if (channel === null || kindOf(place, string, form) === null) return;
+      add({ channel, chars: charsIn(string), moves: [] });
+    });
+  }
+
+  function add({ channel, chars, moves }: Counted): void {
+    let text = texts.get(channel);
+    if (text === undefined) {
+      if (texts.size >= MAX_TEXTS) return;
+      texts.set(channel, text = { chars: 0, moves: [] });
+    }
+    const { end = 0, newEnd = 0 } = text.moves.at(-1) ?? {};
+    const newChars = text.chars - end + newEnd;
+    for (const move of moves) {
+      text.moves.push({
+        start: text.chars + move.start,
+        end: text.chars + move.end,
+        newStart: newChars + move.newStart,
+        newEnd: newChars + move.newEnd,
+      });
+    }
+    text.chars += chars;
+  }
+
+  return {
+    passed: (data) => wait(data, data.length),
+    decided(channel, text, parts) {
+      const moves = movesOf(text, parts);
+      hasMoved ||= moves.length > 0;
+      wait({ channel, chars: charsIn(text), moves }, COUNTED_CHARS * (1 + moves.length));
+    },
+    hasMoved: () => hasMoved,
+    moved(channel, at, isEnd) {
+      count();
+      return movedPosition(texts.get(channel)?.moves ?? [], at, isEnd);
+    },
+  };
+}
