@@ -100,6 +100,7 @@ export type NextTurn = () => Promise<void> | null;
  * scanned in pieces for the members that are needed, and says nothing if the call ends before.
  */
 export class AttemptFacts implements AttemptSpan {
+  readonly spanId: string;
   readonly traceparent: string;
   readonly #turn: NextTurn;
   #request: RequestSettings | null = null;
@@ -111,7 +112,8 @@ export class AttemptFacts implements AttemptSpan {
   #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
-  constructor(traceparent: string, turn: NextTurn) {
+  constructor(spanId: string, traceparent: string, turn: NextTurn) {
+    this.spanId = spanId;
     this.traceparent = traceparent;
     this.#turn = turn;
   }

@@ -4,14 +4,16 @@ export {
   createTraceState,
   diag,
   DiagLogLevel,
-  ROOT_CONTEXT,
   SpanKind,
   SpanStatusCode,
-  trace,
   TraceFlags,
 } from "@opentelemetry/api";
 export { millisToHrTime, parseTraceParent } from "@opentelemetry/core";
 export { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
 export { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 export { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
-export { BasicTracerProvider, BatchSpanProcessor } from "@opentelemetry/sdk-trace-base";
+export {
+  BatchSpanProcessor,
+  RandomIdGenerator,
+  TraceIdRatioBasedSampler,
+} from "@opentelemetry/sdk-trace-base";
