@@ -3,8 +3,8 @@ import type { Sampler } from "@opentelemetry/sdk-trace-base";
 
 /**
  * Returns a function that decides whether a trace is exported, as `OTEL_TRACES_SAMPLER` and
- * `OTEL_TRACES_SAMPLER_ARG` say: by default as the client has decided, and always without one. A
- * value that is not known is the default one, and without a share of 0 to 1 every trace is exported.
+ * `OTEL_TRACES_SAMPLER_ARG` say: by default as the client has decided, and always without one.
+ * An unknown name is the default one, and a share that is not from 0 to 1 is 1.
  */
 export function newSampling(
   variable: (name: string) => string,

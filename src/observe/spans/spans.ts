@@ -7,6 +7,7 @@ import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
 import { boundedAttributes } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
+import { newAgents } from "./agents.ts";
 import { newSampling } from "./sampling.ts";
 import type { SpanIds } from "../../core/call_span.ts";
 import {
@@ -66,8 +67,11 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   if (protocol !== "http/json" && protocol !== "http/protobuf") {
     log.warn("spans are sent as http/json: the protocol of the variables is not supported");
   }
-  const { JsonExporter, ProtobufExporter } = await import("./telemetry_library.ts");
-  const exporter = protocol === "http/protobuf" ? new ProtobufExporter() : new JsonExporter();
+  const library = await import("./telemetry_library.ts");
+  const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
+  const exporter = new Exporter({
+    httpAgentOptions: newAgents(variablesOf(environment), library),
+  });
   return await spansTo(exporter, settings);
 }
 
@@ -181,11 +185,10 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
    */
   function queue(context: SpanContext, span: EndedSpan): void {
     const { kind, name, parentSpanContext, isError, began, ended, events, links } = span;
-    processor.onEnd({
+    const readable: QueuedSpan = {
       name,
       kind,
       spanContext: () => context,
-      ...parentSpanContext !== undefined && { parentSpanContext },
       startTime: millisToHrTime(began),
       endTime: millisToHrTime(Math.max(began, ended)),
       status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
@@ -199,11 +202,16 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       droppedAttributesCount: 0,
       droppedEventsCount: 0,
       droppedLinksCount: 0,
-    });
+    };
+    if (parentSpanContext !== undefined) readable.parentSpanContext = parentSpanContext;
+    processor.onEnd(readable);
   }
 
   return { begin, sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, processor.shutdown()) };
 }
+
+/** A span as the packages encode it. */
+type QueuedSpan = ReadableSpan & { parentSpanContext?: SpanContext };
 
 /** What a span says when it ends; times are milliseconds since 1970. */
 interface EndedSpan {

@@ -1,5 +1,7 @@
 // A module that is loaded later as a whole: the bundler gives the names of a CommonJS package only
 // to static imports.
+export { Agent as HttpAgent } from "node:http";
+export { Agent as HttpsAgent } from "node:https";
 export {
   createTraceState,
   diag,

@@ -1,0 +1,40 @@
+import type { Agent } from "node:http";
+
+/** Settings of an agent: certificates and key as PEM. */
+interface AgentSettings {
+  readonly keepAlive: boolean;
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+type NewAgent = new (settings: AgentSettings) => Agent;
+
+/**
+ * Returns a factory of the agents that send spans, with the certificates of the variables. Every
+ * batch has a new connection: on one that the collector has closed meanwhile, the request of
+ * Deno's `node:http` throws after its timeout where nothing catches it, which ends the process.
+ */
+export function newAgents(
+  variable: (name: string) => string,
+  { HttpAgent, HttpsAgent }: { readonly HttpAgent: NewAgent; readonly HttpsAgent: NewAgent },
+): (protocol: string) => Promise<Agent> {
+  return async (protocol) => {
+    if (protocol === "http:") return new HttpAgent({ keepAlive: false });
+    const [ca, cert, key] = await Promise.all(
+      ["CERTIFICATE", "CLIENT_CERTIFICATE", "CLIENT_KEY"].map(readFile),
+    );
+    return new HttpsAgent({
+      keepAlive: false,
+      ...ca !== undefined && { ca },
+      ...cert !== undefined && { cert },
+      ...key !== undefined && { key },
+    });
+  };
+
+  async function readFile(name: string): Promise<string | undefined> {
+    const path = variable(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ||
+      variable(`OTEL_EXPORTER_OTLP_${name}`);
+    return path === "" ? undefined : await Deno.readTextFile(path);
+  }
+}
