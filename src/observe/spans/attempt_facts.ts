@@ -49,6 +49,9 @@ const RESPONSE_MEMBERS = [
   "embeddings",
 ];
 
+/** States of a response that has not ended. */
+const UNFINISHED = new Set<JsonValue | undefined>(["queued", "in_progress"]);
+
 /** Maximum number of choices whose reasons to end are kept. */
 const MAX_REASONS = 8;
 
@@ -290,7 +293,7 @@ function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, str
     const reason = [finish_reason, stop_reason, done_reason].find(isText);
     return reason === undefined ? [] : [[choice, reason] as const];
   });
-  if (inner.object !== "response" || inner.status === "in_progress") return reasons;
+  if (inner.object !== "response" || UNFINISHED.has(inner.status)) return reasons;
   const { incomplete_details, status } = inner;
   const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
   return [reason ?? status].filter(isText).map((text) => [0, text] as const);
