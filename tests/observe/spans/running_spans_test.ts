@@ -64,7 +64,7 @@ function packed(text: string): ReadableStream<Uint8Array<ArrayBuffer>> {
   return new Blob([text]).stream().pipeThrough(new CompressionStream("gzip"));
 }
 
-/** A provider whose stream stands after its first chunk until it is cut. */
+/** A provider whose stream pauses after its first chunk until it is cut. */
 function cutStream() {
   const [first = ""] = WORDS;
   let controller: ReadableStreamDefaultController<Uint8Array<ArrayBuffer>> | null = null;
