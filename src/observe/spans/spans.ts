@@ -70,7 +70,7 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   const library = await import("./telemetry_library.ts");
   const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
   const exporter = new Exporter({
-    httpAgentOptions: newAgents(variablesOf(environment), library),
+    httpAgentOptions: await newAgents(variablesOf(environment), library),
   });
   return await spansTo(exporter, settings);
 }

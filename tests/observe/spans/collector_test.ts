@@ -27,15 +27,6 @@ Deno.test("spans reach a collector as the standard variables say", async () => {
   assert(body.includes('"POST /v1/chat/completions"') && body.includes('"chat m"'));
 });
 
-Deno.test("each batch has a new connection, so that a closed one does not end the process", async () => {
-  const received = await receivedWith((url) => ({
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    // Two spans are a call.
-    OTEL_BSP_MAX_EXPORT_BATCH_SIZE: "1",
-  }));
-  assertEquals(received.map(({ headers }) => headers.get("connection")), ["close", "close"]);
-});
-
 Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
   const received = await receivedWith((url) => ({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/spans`,
