@@ -1,6 +1,6 @@
 import { Cancellation } from "../core/cancellation.ts";
 import type { Line } from "../observe/log.ts";
-import { newLogWriter } from "../observe/log_writer.ts";
+import { MAX_BUFFERED_CHARS, newLogWriter } from "../observe/log_writer.ts";
 
 /** Access of a command to its process. */
 export interface Terminal {
@@ -54,9 +54,14 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
   const errors = newLogWriter(Deno.stderr);
   return {
     out(text) {
-      writeAll(encoder.encode(text));
+      writeAll(Deno.stdout, encoder.encode(text));
     },
-    err: (text) => errors.write(text),
+    err(text) {
+      // More than the log writer buffers would be dropped, such as the report of a large import.
+      const isLong = typeof text === "string" && text.length > MAX_BUFFERED_CHARS / 2;
+      if (isLong) writeAll(Deno.stderr, encoder.encode(text));
+      else errors.write(text);
+    },
     input: () => Deno.stdin.isTerminal() ? Promise.resolve("") : readInput(),
     create: createFile,
     reserve: reserveFile,
@@ -88,10 +93,10 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
   };
 }
 
-function writeAll(bytes: Uint8Array): void {
+function writeAll(output: typeof Deno.stdout, bytes: Uint8Array): void {
   try {
     let rest = bytes;
-    while (rest.length > 0) rest = rest.subarray(Deno.stdout.writeSync(rest));
+    while (rest.length > 0) rest = rest.subarray(output.writeSync(rest));
   } catch {
     // The reader closed the pipe, as `head` does.
   }

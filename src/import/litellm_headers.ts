@@ -25,6 +25,8 @@ export function readHeaders(tree: Tree | undefined, id: string, variables: Varia
   for (const [name, value] of membersOf(tree)) {
     const text = textOf(value);
     if (text === null || !isHeaderName(name) || !isHeaderValue(text)) continue;
+    // A key with this name is refused in our file.
+    if (name === "__proto__") continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
     const isSecret = SECRET_HEADER.test(name) || mayBeSecret(text);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");

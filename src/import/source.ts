@@ -48,8 +48,14 @@ const MAX_DEPTH = 64;
 /** Maximum number of values of a source, with those that aliases repeat. */
 const MAX_VALUES = 200_000;
 
+/**
+ * Maximum number of places where a value of a source can begin. A parsed value takes about 1 KB,
+ * so that the text alone does not bound the memory.
+ */
+const MAX_BEGINNINGS = 40_000;
+
 /** Pattern of keys that are shown: others may be secrets in the wrong place. */
-const PLAIN_KEY = /^[A-Za-z][A-Za-z_-]{0,47}\d{0,2}$/;
+const PLAIN_KEY = /^(?!sk-)[A-Za-z][A-Za-z_-]{0,47}\d{0,2}$/;
 
 /** Keys that are shown without a value too. */
 const KNOWN_KEYS: ReadonlySet<string> = new Set([
@@ -89,6 +95,9 @@ class Unreadable extends Error {}
 /** Parses a source into a tree with paths. A key that comes twice has its last value. */
 export function parseSourceText(written: string, form: SourceForm): Parsed {
   const text = form === "json" ? withoutComments(written) : written;
+  if (hasManyValues(text)) {
+    return { ok: false, problem: "the source has too many values" };
+  }
   const counter = new LineCounter();
   // LiteLLM reads YAML 1.1, in which `yes` and `on` are true and `<<` merges.
   const document = parseDocument(text, {
@@ -120,6 +129,14 @@ export function parseSourceText(written: string, form: SourceForm): Parsed {
     if (error instanceof Unreadable) return { ok: false, problem: `the source ${error.message}` };
     throw error;
   }
+}
+
+/**
+ * True if items of lists and members of mappings can begin in too many places: after the beginning
+ * of a line, of a list or of a mapping, a comma or a dash.
+ */
+function hasManyValues(text: string): boolean {
+  return text.matchAll(/[\n,[{]|- /g).drop(MAX_BEGINNINGS).next().done !== true;
 }
 
 function readNode(node: unknown, path: string, depth: number, walk: Walk): Tree {

@@ -61,12 +61,12 @@ export function accessFields(report: Readonly<CallReport>) {
     provider_key: attempts.at(-1)?.key ?? null,
     model: report.model,
     stream: report.stream,
-    duration_ms: rounded(ms.total),
-    ttft_ms: rounded(ms.firstToken),
-    early_head_ms: rounded(ms.earlyHead),
+    duration_ms: roundedMs(ms.total),
+    ttft_ms: roundedMs(ms.firstToken),
+    early_head_ms: roundedMs(ms.earlyHead),
     held: report.held,
     recorded: report.recorded,
-    queued_ms: report.queuedMs > 0 ? rounded(report.queuedMs) : null,
+    queued_ms: report.queuedMs > 0 ? roundedMs(report.queuedMs) : null,
     tokens_in: usage?.input,
     tokens_out: usage?.output,
     tokens_estimated: report.estimated ? true : null,
@@ -107,6 +107,7 @@ function tryText({ provider, key, outcome }: Attempt): string {
 /** Name of a field of the access line. */
 export type AccessField = keyof ReturnType<typeof accessFields>;
 
-function rounded(ms: number | null): number | null {
+/** Returns a time with one decimal; null for none. */
+export function roundedMs(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 10) / 10;
 }

@@ -7,7 +7,7 @@ const BUFFER_MS = 50;
 const MAX_UNFORMATTED_LINES = 256;
 
 /** Maximum number of buffered characters; beyond it lines are dropped. */
-const MAX_BUFFERED_CHARS = 4 * 1024 * 1024;
+export const MAX_BUFFERED_CHARS = 4 * 1024 * 1024;
 
 /** Time limit of the flush at shutdown, for a reader that is blocked. */
 const FLUSH_TIMEOUT_MS = 1_000;

@@ -93,6 +93,12 @@ const UNREADABLE: Readonly<
     `model_list: ${"[".repeat(70)}${"]".repeat(70)}`,
     /nested too deeply/,
   ],
+  "more values than a file can have in 300 MiB": [
+    "litellm",
+    `a: [${"1, ".repeat(40_000)}]\nmodel_list: []`,
+    /too many values/,
+  ],
+  "a million open lists": ["litellm", `a: ${"[".repeat(1_000_000)}`, /too many values/],
   "too many entries": [
     "litellm",
     `model_list:\n${"- {}\n".repeat(5_001)}`,
@@ -118,7 +124,7 @@ Deno.test("import refuses a missing file, a large one, and wrong arguments", asy
     1,
     "Cannot read /nonexistent/a.yaml: the file does not exist.\n",
   ]);
-  using large = await configFile(`# ${"x".repeat(4 * 1024 * 1024)}`);
+  using large = await configFile(`# ${"x".repeat(2 * 1024 * 1024)}`);
   assertMatch((await ran(["import", "litellm", large.path])).err, /the file is too large/);
   assertEquals((await ran(["import", "litellm"])).code, 2);
   assertEquals((await ran(["import", "bifrost", "a"])).code, 2);

@@ -33,6 +33,18 @@ Deno.test("a header with a value like a key becomes a variable, whatever its nam
   assertEquals(statusOf(path)?.note, "a secret in the source: set OPENAI_X_ORG_0_HEADER to it");
 });
 
+Deno.test("a header with a name that our file refuses is missing, and the entry is carried", () => {
+  const extra_headers = JSON.parse('{"__proto__": "x", "X-A": "y"}');
+  const { file, statusOf } = imported({ model: "openai/gpt", extra_headers });
+  assert(file.includes("X-A") && !file.includes("__proto__"));
+  assertEquals(statusOf("model_list[0].litellm_params.extra_headers.(key 1)")?.status, "missing");
+});
+
+Deno.test("a key that begins like a secret is shown by its place", () => {
+  const { statusOf } = imported({ model: "openai/gpt", "sk-hidden-word": "x" });
+  assertEquals(statusOf("model_list[0].litellm_params.(key 2)")?.status, "missing");
+});
+
 Deno.test("an entry whose prefix has no model is not carried, unlike the next one", () => {
   const { file, statusOf } = imported({ model: "openai/" }, { model: "openai/ " }, {
     model: "openai/gpt",

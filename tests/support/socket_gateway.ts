@@ -2,10 +2,10 @@ import { newRealWorld } from "../../src/cli/real_world.ts";
 import { openSockets, type Sockets } from "../../src/runtime/sockets.ts";
 import type { World } from "../../src/core/world.ts";
 import { compile } from "../../src/gateway/compile.ts";
-import { type Gateway, newGateway } from "../../src/gateway/gateway.ts";
+import { type BeginningListener, type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
-import type { CallReport } from "../../src/observe/report.ts";
+import type { CallReport, Sink } from "../../src/observe/report.ts";
 import type { GatewayStore } from "../../src/store/gateway_store.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/runtime/connections/connections.ts";
@@ -46,6 +46,9 @@ export interface Surroundings {
   readonly store?: GatewayStore;
   /** Captures the calls for data sharing. */
   readonly newCapture?: Gateway["newCapture"];
+  /** Receives the calls that begin, and those that are over. */
+  readonly began?: BeginningListener;
+  readonly sink?: Sink;
 }
 
 /**
@@ -54,7 +57,7 @@ export interface Surroundings {
  */
 export function socketGateway(
   config: string,
-  { fetch, world, ...options }: Surroundings = {},
+  { fetch, world, sink = () => {}, ...options }: Surroundings = {},
 ): SocketGateway {
   const real = newRealWorld();
   const outside = world ?? (fetch === undefined ? real : { ...real, send: sendBy(fetch) });
@@ -62,10 +65,14 @@ export function socketGateway(
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(configOf(config), 1), outside, [accessLog(log), (report) => {
-    reports.push(report);
-    waiting.get(reports.length)?.(report);
-  }], { ...storeUnderTest(world ?? null), ...options });
+  const gateway = newGateway(compile(configOf(config), 1), outside, [
+    accessLog(log),
+    sink,
+    (report) => {
+      reports.push(report);
+      waiting.get(reports.length)?.(report);
+    },
+  ], { ...storeUnderTest(world ?? null), ...options });
   const app = createApp(gateway);
   const stop = new AbortController();
   const opened = openSockets();

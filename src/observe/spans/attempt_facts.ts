@@ -49,6 +49,9 @@ const RESPONSE_MEMBERS = [
   "embeddings",
 ];
 
+/** States of a response that has not ended. */
+const UNFINISHED = new Set<JsonValue | undefined>(["queued", "in_progress"]);
+
 /** Maximum number of choices whose reasons to end are kept. */
 const MAX_REASONS = 8;
 
@@ -100,6 +103,7 @@ export type NextTurn = () => Promise<void> | null;
  * scanned in pieces for the members that are needed, and says nothing if the call ends before.
  */
 export class AttemptFacts implements AttemptSpan {
+  readonly spanId: string;
   readonly traceparent: string;
   readonly #turn: NextTurn;
   #request: RequestSettings | null = null;
@@ -111,7 +115,8 @@ export class AttemptFacts implements AttemptSpan {
   #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
-  constructor(traceparent: string, turn: NextTurn) {
+  constructor(spanId: string, traceparent: string, turn: NextTurn) {
+    this.spanId = spanId;
     this.traceparent = traceparent;
     this.#turn = turn;
   }
@@ -288,7 +293,7 @@ function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, str
     const reason = [finish_reason, stop_reason, done_reason].find(isText);
     return reason === undefined ? [] : [[choice, reason] as const];
   });
-  if (inner.object !== "response" || inner.status === "in_progress") return reasons;
+  if (inner.object !== "response" || UNFINISHED.has(inner.status)) return reasons;
   const { incomplete_details, status } = inner;
   const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
   return [reason ?? status].filter(isText).map((text) => [0, text] as const);

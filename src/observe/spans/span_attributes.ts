@@ -1,6 +1,6 @@
 import { type Failure, isServerFailure } from "../../core/failure/failure.ts";
-import { accessFields } from "../access_log.ts";
-import type { Attempt, CallReport } from "../report.ts";
+import { roundedMs } from "../access_log.ts";
+import { type Attempt, type CallReport, endOf, retriesOf } from "../report.ts";
 import type { AttemptFacts, RequestSettings } from "./attempt_facts.ts";
 import { type AttributeValue, boundedText } from "./bounds.ts";
 import type { SpanAttribute } from "./conventions.ts";
@@ -34,8 +34,7 @@ export function requestName({ method, endpoint }: Readonly<CallReport>): string 
  * `gen_ai.*` attributes are those of its attempts.
  */
 export function requestAttributes(report: Readonly<CallReport>): SpanAttributes {
-  const { failure, cost } = report;
-  const { retries, fallback, cache, client, end, ttft_ms } = accessFields(report);
+  const { failure, cost, cache, client, ms } = report;
   return {
     "http.request.method": METHODS.has(report.method) ? report.method : "_OTHER",
     "http.route": report.endpoint.path === "" ? undefined : report.endpoint.path,
@@ -46,12 +45,12 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
     "switchyard.route": report.route ?? undefined,
     "switchyard.client": client ?? undefined,
     "switchyard.stream": report.stream,
-    "switchyard.time_to_first_token_ms": ttft_ms ?? undefined,
+    "switchyard.time_to_first_token_ms": roundedMs(ms.firstToken) ?? undefined,
     "switchyard.cache": cache ?? undefined,
-    "switchyard.retries": retries ?? undefined,
-    "switchyard.fallback": fallback ?? undefined,
+    "switchyard.retries": retriesOf(report.attempts).length,
+    "switchyard.fallback": report.fallbacks > 0,
     "switchyard.cost_usd": cost ?? undefined,
-    "switchyard.end": end ?? undefined,
+    "switchyard.end": endOf(report),
     "switchyard.lossy": report.lossy,
     "switchyard.verified": report.verified,
   };

@@ -1,18 +1,22 @@
-import type { Context, DiagLogger, HrTime, Link, Span, SpanOptions } from "@opentelemetry/api";
-import type { SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { DiagLogger, Link, SpanContext } from "@opentelemetry/api";
+import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
 import { VERSION } from "../../core/build.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
 import type { Log } from "../log.ts";
 import type { Attempt, CallReport, Sink } from "../report.ts";
-import { AttemptFacts, newSilentAttempt, type NextTurn } from "./attempt_facts.ts";
+import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
 import { boundedAttributes } from "./bounds.ts";
-import type { AttemptSpan, CallSpan, SpanIds } from "../../core/call_span.ts";
+import { OpenCall } from "./open_call.ts";
+import { newAgents } from "./agents.ts";
+import { newSampling } from "./sampling.ts";
+import type { SpanIds } from "../../core/call_span.ts";
 import {
   attemptAttributes,
   attemptName,
   isFailed,
   requestAttributes,
   requestName,
+  type SpanAttributes,
   type SpanProvider,
 } from "./span_attributes.ts";
 
@@ -21,9 +25,6 @@ const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Longest `tracestate` of a client that is kept (W3C Trace Context, section 3.3.1.3). */
 const MAX_TRACESTATE_CHARS = 512;
-
-/** Maximum number of attributes of a span. */
-const MAX_ATTRIBUTES = 64;
 
 /** Export of call spans to a collector. */
 export interface Spans {
@@ -66,15 +67,17 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   if (protocol !== "http/json" && protocol !== "http/protobuf") {
     log.warn("spans are sent as http/json: the protocol of the variables is not supported");
   }
-  const { JsonExporter, ProtobufExporter } = await import("./telemetry_library.ts");
-  const exporter = protocol === "http/protobuf" ? new ProtobufExporter() : new JsonExporter();
+  const library = await import("./telemetry_library.ts");
+  const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
+  const exporter = new Exporter({
+    httpAgentOptions: await newAgents(variablesOf(environment), library),
+  });
   return await spansTo(exporter, settings);
 }
 
 /** Returns span export to this exporter, in batches. */
 export async function spansTo(exporter: SpanExporter, settings: SpanSettings): Promise<Spans> {
   const {
-    BasicTracerProvider,
     BatchSpanProcessor,
     createTraceState,
     detectResources,
@@ -83,79 +86,54 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     envDetector,
     millisToHrTime,
     parseTraceParent,
+    RandomIdGenerator,
     resourceFromAttributes,
-    ROOT_CONTEXT,
     SpanKind,
     SpanStatusCode,
-    trace,
     TraceFlags,
+    TraceIdRatioBasedSampler,
   } = await import("./telemetry_library.ts");
-  const { clock = Date.now, serviceName, log, provider: providerOf, turn } = settings;
+  const { clock = Date.now, serviceName, log, provider: providerOf, turn, environment } = settings;
   const named = resourceFromAttributes({
     "service.name": serviceName,
     "service.version": VERSION,
   });
+  const resource = named.merge(detectResources({ detectors: [envDetector] }));
+  const instrumentationScope = { name: "switchyard", version: VERSION };
   const watch = watched(exporter, log);
-  const provider = new BasicTracerProvider({
-    resource: named.merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(watch.exporter)],
-    spanLimits: { attributeCountLimit: MAX_ATTRIBUTES },
-  });
+  const processor = new BatchSpanProcessor(watch.exporter);
   diag.setLogger({ ...NO_LOGGER, warn: watch.warned }, {
     logLevel: DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   });
-  const tracer = provider.getTracer("switchyard", VERSION);
-  const calls = new WeakMap<CallSpan, { readonly span: Span; readonly began: number }>();
-  const attempts = new WeakMap<
-    AttemptSpan,
-    { readonly span: Span; readonly facts: AttemptFacts }
-  >();
+  const { generateTraceId, generateSpanId } = new RandomIdGenerator();
+  const isSampled = newSampling(variablesOf(environment), TraceIdRatioBasedSampler);
+  const openCall = { newSpanId: generateSpanId, turn };
 
-  function outside({ traceparent }: CallReport, headers: Pick<RequestHeaders, "get">): Context {
-    const parent = parseTraceParent(traceparent ?? "");
-    if (parent === null) return ROOT_CONTEXT;
+  function outside(
+    { traceparent }: CallReport,
+    headers: Pick<RequestHeaders, "get">,
+  ): SpanContext | undefined {
+    const parent = traceparent === null ? null : parseTraceParent(traceparent);
+    if (parent === null) return undefined;
     const state = headers.get("tracestate");
-    return trace.setSpanContext(ROOT_CONTEXT, {
+    const isKept = state !== null && state.length <= MAX_TRACESTATE_CHARS;
+    return {
       ...parent,
       isRemote: true,
-      ...state !== null && state.length <= MAX_TRACESTATE_CHARS &&
-        { traceState: createTraceState(state) },
-    });
-  }
-
-  function newCallSpan(span: Span, began: number): CallSpan {
-    const { traceId, spanId } = span.spanContext();
-    const call: CallSpan = {
-      traceId,
-      spanId,
-      isExported: span.isRecording(),
-      beginAttempt() {
-        const attempt = startAttempt(span, clock());
-        const { spanId, traceFlags } = attempt.spanContext();
-        const flags = (traceFlags & TraceFlags.SAMPLED).toString(16).padStart(2, "0");
-        const traceparent = `00-${traceId}-${spanId}-${flags}`;
-        if (!attempt.isRecording()) return newSilentAttempt(traceparent);
-        const facts = new AttemptFacts(traceparent, turn);
-        attempts.set(facts, { span: attempt, facts });
-        return facts;
-      },
+      ...isKept && { traceState: createTraceState(state) },
     };
-    calls.set(call, { span, began });
-    return call;
-  }
-
-  function startAttempt(parent: Span, startTime: number): Span {
-    const options: SpanOptions = { kind: SpanKind.CLIENT, startTime };
-    return tracer.startSpan("attempt", options, trace.setSpan(ROOT_CONTEXT, parent));
   }
 
   function begin(report: CallReport, headers: Pick<RequestHeaders, "get">): void {
-    const began = clock();
-    const links = report.handshake === null ? [] : [linkTo(report.handshake)];
-    const options: SpanOptions = { kind: SpanKind.SERVER, startTime: began, links };
-    const span = tracer.startSpan("call", options, outside(report, headers));
-    report.span = newCallSpan(span, began);
+    const parent = outside(report, headers);
+    const traceId = parent?.traceId ?? generateTraceId();
+    report.span = new OpenCall({
+      traceId,
+      spanId: generateSpanId(),
+      traceFlags: isSampled(traceId, parent) ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      ...parent?.traceState !== undefined && { traceState: parent.traceState },
+    }, { parent, began: clock(), ...openCall });
   }
 
   function linkTo({ traceId, spanId }: SpanIds): Link {
@@ -163,37 +141,89 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   }
 
   function exportSpans(report: Readonly<CallReport>): void {
-    const call = report.span?.isExported === true ? calls.get(report.span) : undefined;
-    if (call === undefined) return;
-    const at = (ms: number): HrTime => millisToHrTime(call.began + ms);
-    const { earlyHead } = report.ms;
-    if (earlyHead !== null) call.span.addEvent("early_head", at(earlyHead));
+    const call = report.span;
+    if (!(call instanceof OpenCall && call.isExported)) return;
+    const { context, parent, began } = call;
     for (const one of report.attempts) {
-      const begun = one.span === undefined ? undefined : attempts.get(one.span);
-      const span = begun?.span ?? startAttempt(call.span, call.began + one.began);
-      const { failure, ended } = decideEnding(report, one);
-      span.updateName(attemptName(report, one));
-      const facts = begun?.facts ?? null;
+      const facts = one.span instanceof AttemptFacts ? one.span : null;
       facts?.end();
+      const { failure, ended } = decideEnding(report, one);
       const attributes = attemptAttributes(report, one, {
         failure,
         facts,
         provider: providerOf(one.provider),
       });
-      span.setAttributes(boundedAttributes(attributes));
-      end(span, failure !== null, at(ended));
+      queue({ ...context, spanId: facts?.spanId ?? generateSpanId() }, {
+        kind: SpanKind.CLIENT,
+        name: attemptName(report, one),
+        parentSpanContext: context,
+        attributes,
+        isError: failure !== null,
+        began: began + one.began,
+        ended: began + ended,
+      });
     }
-    call.span.updateName(requestName(report));
-    call.span.setAttributes(boundedAttributes(requestAttributes(report)));
-    end(call.span, isFailed(report), at(report.ms.total));
+    const { earlyHead, total } = report.ms;
+    queue(context, {
+      kind: SpanKind.SERVER,
+      name: requestName(report),
+      parentSpanContext: parent,
+      attributes: requestAttributes(report),
+      isError: isFailed(report),
+      began,
+      ended: began + total,
+      ...earlyHead !== null && {
+        events: [{ name: "early_head", time: millisToHrTime(began + earlyHead) }],
+      },
+      ...report.handshake !== null && { links: [linkTo(report.handshake)] },
+    });
   }
 
-  function end(span: Span, isError: boolean, time: HrTime): void {
-    if (isError) span.setStatus({ code: SpanStatusCode.ERROR });
-    span.end(time);
+  /**
+   * Queues a span as a plain object. A tracer of the packages would check and copy every attribute
+   * and read the clock for each span, which takes longer than to encode it.
+   */
+  function queue(context: SpanContext, span: EndedSpan): void {
+    const { kind, name, parentSpanContext, isError, began, ended, events, links } = span;
+    const readable: QueuedSpan = {
+      name,
+      kind,
+      spanContext: () => context,
+      startTime: millisToHrTime(began),
+      endTime: millisToHrTime(Math.max(began, ended)),
+      status: { code: isError ? SpanStatusCode.ERROR : SpanStatusCode.UNSET },
+      attributes: boundedAttributes(span.attributes),
+      events: events ?? [],
+      links: links ?? [],
+      duration: millisToHrTime(Math.max(0, ended - began)),
+      ended: true,
+      resource,
+      instrumentationScope,
+      droppedAttributesCount: 0,
+      droppedEventsCount: 0,
+      droppedLinksCount: 0,
+    };
+    if (parentSpanContext !== undefined) readable.parentSpanContext = parentSpanContext;
+    processor.onEnd(readable);
   }
 
-  return { begin, sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, provider.shutdown()) };
+  return { begin, sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, processor.shutdown()) };
+}
+
+/** A span as the packages encode it. */
+type QueuedSpan = ReadableSpan & { parentSpanContext?: SpanContext };
+
+/** What a span says when it ends; times are milliseconds since 1970. */
+interface EndedSpan {
+  readonly kind: ReadableSpan["kind"];
+  readonly name: string;
+  readonly parentSpanContext: SpanContext | undefined;
+  readonly attributes: SpanAttributes;
+  readonly isError: boolean;
+  readonly began: number;
+  readonly ended: number;
+  readonly events?: ReadableSpan["events"];
+  readonly links?: Link[];
 }
 
 function isEnabled(environment: SpanSettings["environment"]): boolean {

@@ -134,7 +134,7 @@ Deno.test("an attempt of a trace that is not sampled reads no body", async () =>
 
 Deno.test("the scan of a large response ends with its span", async () => {
   let turns = 0;
-  const facts = new AttemptFacts("", () => {
+  const facts = new AttemptFacts("", "", () => {
     turns += 1;
     facts.end();
     return Promise.resolve();
