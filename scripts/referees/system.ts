@@ -7,7 +7,10 @@ const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 /** Time for the gateway to listen, in milliseconds. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Kinds of providers under test; the models of each are `KIND/MODEL`. */
+/**
+ * Kinds of providers under test. The models of each are `KIND/MODEL`, and `KIND-long` is its
+ * `sim-long` as a named model, whose responses have that name.
+ */
 export const KINDS: readonly string[] = ["compat", "messages", "local", "native"];
 
 /** The key that the gateway requires of the referees. */
@@ -116,6 +119,12 @@ function configOf(upstream: string, port: number, otherwise: string) {
       local: provider("local", "/local", {}),
       native: provider("compat", "/compat/v1", { embeddings_base64: true, ...STATEFUL }),
     },
+    models: Object.fromEntries(
+      KINDS.map((kind) => [`${kind}-long`, {
+        response_model: "requested",
+        targets: [{ ...target(kind), model: "sim-long" }],
+      }]),
+    ),
     routing: {
       routes: [
         ...KINDS.map((kind) => ({
