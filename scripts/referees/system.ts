@@ -25,6 +25,7 @@ const STATEFUL = {
   response_cancellation: true,
   response_compaction: true,
   response_input_tokens: true,
+  relay: ["completions", "moderations", "images", "audio", "files", "batches"],
 };
 
 /** A running gateway over the simulator. */
@@ -35,8 +36,8 @@ export interface System extends AsyncDisposable {
 
 /**
  * Serves the simulator and starts a gateway over a provider of each kind. A model without a kind
- * is `sim-echo` of the kind `otherwise`, or `sim-embed` for embeddings. `edit` returns the
- * body that the simulator receives in place of another one.
+ * is one of the kind `otherwise`. `edit` returns the body that the simulator receives in place of
+ * another one.
  */
 export async function startSystem(
   { otherwise = "compat", edit = (body) => body }: {
@@ -135,9 +136,9 @@ function configOf(upstream: string, port: number, otherwise: string) {
         {
           name: "embeddings",
           match: { path: "/v1/embeddings" },
-          targets: [{ provider: "native", model: "sim-embed" }],
+          targets: [{ provider: "native" }],
         },
-        { name: "otherwise", targets: [{ ...target(otherwise), model: "sim-echo" }] },
+        { name: "otherwise", targets: [target(otherwise)] },
       ],
     },
     // Each case has its own verdict: none is tried again, and none closes a provider to the next.
