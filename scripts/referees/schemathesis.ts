@@ -42,8 +42,8 @@ const SCHEMA = { type: "object", properties: {} };
 const FUNCTION = { name: "now", parameters: SCHEMA };
 
 /**
- * Requests by path besides those that the documents name or that are drawn of them: most of these
- * have members that the gateway refuses, so little would be seen of the responses of models.
+ * Requests by path besides those of the documents and those that are drawn, most of which have
+ * members that the gateway refuses: models would respond to few.
  */
 const REQUESTS: Readonly<Record<string, readonly JsonObject[]>> = {
   "/chat/completions": [
@@ -132,8 +132,8 @@ const NULLABLE = ["prompt_cache_key", "safety_identifier", "user"];
 /**
  * Returns a document that fits to what is under test. Each member `model` is the simulator's: the
  * models that the document names would be refused. The schema of a stream is that of the data of
- * its events, where the check expects that of the events. Without the null values each event with a
- * whole response would be wrong, so nothing else would be seen of it.
+ * its events, where the check expects that of the events. The null values are permitted, because
+ * they would hide every other failure of an event with a whole response.
  */
 function withEdits(document: JsonObject): JsonObject {
   const edited: unknown = JSON.parse(JSON.stringify(document), (key, value) => {
