@@ -15,7 +15,7 @@ import {
 } from "./matrix.ts";
 import { nodePrograms } from "./node/programs.ts";
 import { pythonPrograms } from "./python/programs.ts";
-import { type Part, PARTS, readResults, writeResults } from "./results.ts";
+import { differences, type Part, PARTS, readResults, writeResults } from "./results.ts";
 
 /** A program that runs clients and prints what each cell has shown. */
 export interface ClientProgram {
@@ -115,14 +115,23 @@ function rowsOf(verdicts: ReadonlyMap<string, Verdict>): ClientResult["rows"] {
 }
 
 if (import.meta.main) {
-  const [named = "node", ...chosen] = Deno.args;
+  const isWriting = Deno.args.includes("--write");
+  const [named = "node", ...chosen] = Deno.args.filter((arg) => arg !== "--write");
   const part = PARTS.find((one) => one === named);
   if (part === undefined) {
     throw new Error(`There is no part ${named}; there are ${PARTS.join(", ")}.`);
   }
   const results = await runClients(part, chosen);
-  const before = chosen.length === 0 ? {} : (await readResults(part)).clients;
-  const clients = Object.entries({ ...before, ...results.clients })
-    .toSorted(([one], [other]) => one < other ? -1 : 1);
-  await writeResults(part, { ...results, clients: Object.fromEntries(clients) });
+  const { clients: known } = await readResults(part);
+  const different = differences(results.clients, known);
+  for (const line of different) console.log(line);
+  const count = Object.keys(results.clients).length;
+  console.log(`${count} clients, ${different.length} cells are not as expected`);
+  if (isWriting) {
+    const before = chosen.length === 0 ? {} : known;
+    const clients = Object.entries({ ...before, ...results.clients })
+      .toSorted(([one], [other]) => one < other ? -1 : 1);
+    await writeResults(part, { ...results, clients: Object.fromEntries(clients) });
+  }
+  Deno.exitCode = count > 0 && (isWriting || different.length === 0) ? 0 : 1;
 }

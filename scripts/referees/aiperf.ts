@@ -93,9 +93,11 @@ try {
     const [name, value] of Object.entries({
       "tokenizer/tokenizer.json": TOKENIZER,
       "tokenizer/tokenizer_config.json": TOKENIZER_CONFIG,
-      "questions.jsonl": { text: WORDS.join(" ") },
     })
   ) await Deno.writeTextFile(`${folder}/${name}`, JSON.stringify(value));
+  // The models are for the questions by turns, so each kind needs a question.
+  const question = JSON.stringify({ text: WORDS.join(" ") });
+  await Deno.writeTextFile(`${folder}/questions.jsonl`, KINDS.map(() => `${question}\n`).join(""));
   for (const api of APIS) {
     const report = await reportOf(program, api, folder);
     const { request_throughput, time_to_first_token, inter_token_latency } = report;

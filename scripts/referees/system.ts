@@ -7,7 +7,10 @@ const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 /** Time for the gateway to listen, in milliseconds. */
 const START_TIMEOUT_MS = 60_000;
 
-/** Kinds of providers under test; the models of each are `KIND/MODEL`. */
+/**
+ * Kinds of providers under test. The models of each are `KIND/MODEL`, and `KIND-long` is its
+ * `sim-long` as a named model, whose responses have that name.
+ */
 export const KINDS: readonly string[] = ["compat", "messages", "local", "native"];
 
 /** The key that the gateway requires of the referees. */
@@ -22,6 +25,7 @@ const STATEFUL = {
   response_cancellation: true,
   response_compaction: true,
   response_input_tokens: true,
+  relay: ["completions", "moderations", "images", "audio", "files", "batches"],
 };
 
 /** A running gateway over the simulator. */
@@ -32,8 +36,8 @@ export interface System extends AsyncDisposable {
 
 /**
  * Serves the simulator and starts a gateway over a provider of each kind. A model without a kind
- * is `sim-echo` of the kind `otherwise`, or `sim-embed` for embeddings. `edit` returns the
- * body that the simulator receives in place of another one.
+ * is one of the kind `otherwise`. `edit` returns the body that the simulator receives in place of
+ * another one.
  */
 export async function startSystem(
   { otherwise = "compat", edit = (body) => body }: {
@@ -116,6 +120,12 @@ function configOf(upstream: string, port: number, otherwise: string) {
       local: provider("local", "/local", {}),
       native: provider("compat", "/compat/v1", { embeddings_base64: true, ...STATEFUL }),
     },
+    models: Object.fromEntries(
+      KINDS.map((kind) => [`${kind}-long`, {
+        response_model: "requested",
+        targets: [{ ...target(kind), model: "sim-long" }],
+      }]),
+    ),
     routing: {
       routes: [
         ...KINDS.map((kind) => ({
@@ -126,9 +136,9 @@ function configOf(upstream: string, port: number, otherwise: string) {
         {
           name: "embeddings",
           match: { path: "/v1/embeddings" },
-          targets: [{ provider: "native", model: "sim-embed" }],
+          targets: [{ provider: "native" }],
         },
-        { name: "otherwise", targets: [{ ...target(otherwise), model: "sim-echo" }] },
+        { name: "otherwise", targets: [target(otherwise)] },
       ],
     },
     // Each case has its own verdict: none is tried again, and none closes a provider to the next.

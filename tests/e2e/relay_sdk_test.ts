@@ -54,6 +54,10 @@ Deno.test("the SDK gets moderations without a model, which the upstream chooses"
   await using sdk = start();
   const { results, model } = await sdk.client.moderations.create({ input: ["peace", "violence"] });
   assertEquals([results.map(({ flagged }) => flagged), model], [[false, true], MODEL]);
+  const categories = results.map((result) => Object.entries(result.categories));
+  assertEquals(categories.map((all) => all.length), [13, 13]);
+  const found = categories.flat().filter(([, isFound]) => isFound);
+  assertEquals(found, [["violence", true]]);
 });
 
 Deno.test("the SDK gets generated images, whole and as a stream of two", async () => {
@@ -225,6 +229,7 @@ Deno.test("the SDK uploads a file in parts", async () => {
   const { uploads, files } = sdk.client;
   const about = { filename: "big", purpose: "batch", bytes: 4, mime_type: "text/plain" } as const;
   const upload = await uploads.create(about);
+  assertEquals([upload.bytes, upload.expires_at > upload.created_at], [4, true]);
   const parts = [];
   for (const text of ["ab", "cd"]) {
     parts.push(await uploads.parts.create(upload.id, { data: await toFile(new Blob([text])) }));

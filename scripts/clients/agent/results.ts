@@ -52,3 +52,16 @@ export function pageOf({ date, version, uses, sentences }: Results): string {
     tableOf("sentence", sentences),
   ].join("\n\n");
 }
+
+/** Returns a sentence about each verdict of some rows that is not that of the results. */
+export function differences(
+  found: readonly ResultRow[],
+  expected: readonly ResultRow[],
+): readonly string[] {
+  return found.flatMap(({ title, verdicts }) => {
+    const known = expected.find((row) => row.title === title)?.verdicts ?? {};
+    return PROVIDER_TYPES.filter((type) => verdicts[type] !== known[type]).map((type) =>
+      `${title} over ${type}: ${verdicts[type] ?? "not run"}; expected: ${known[type] ?? "nothing"}`
+    );
+  });
+}

@@ -12,7 +12,7 @@ const REFEREES: readonly (readonly [name: string, judges: string, command: strin
   [
     "Schemathesis",
     "every operation of the public OpenAPI documents of OpenAI and Anthropic that the gateway " +
-    "serves, with right and wrong requests",
+    "serves, with right and wrong requests, over a provider that has the API and a translated one",
     run("scripts/referees/schemathesis.ts"),
   ],
   [
@@ -21,6 +21,11 @@ const REFEREES: readonly (readonly [name: string, judges: string, command: strin
     run("scripts/referees/aiperf.ts"),
   ],
   ["Arize Phoenix", "models and tokens of exported spans", run("scripts/referees/phoenix.ts")],
+  [
+    "PII Leak Benchmark",
+    "[personal data](../guide/privacy.md) that a provider receives, and what comes back of it",
+    run("scripts/referees/privacy.ts"),
+  ],
   [
     "Codex",
     "sessions over each kind of provider, as [the page of clients](clients.md) shows",
@@ -54,8 +59,10 @@ not part of the test command: each is installed from its registry into the user'
 
 ${tableText(["referee", "what it judges", "command"], REFEREES)}
 
-The first three print what they expect and what they found. They end with 1 if a case is red that is not
-listed here, or if one that is listed is not red. \`*\` in the name of a case is for any text.
+Each ends with 0 only if its verdict is the expected one. The first three print what they expect and what they
+found: they end with 1 if a case is red that is not listed here, or if one that is listed is not red. \`*\` in the name
+of a case is for any text. Phoenix and the benchmark have no red case. Codex and Claude Code end with 1 if a cell of their
+page is another one; with \`--write\` they write it.
 
 ${sections.join("\n\n")}
 `;

@@ -7,6 +7,9 @@ import { onStored, paginate, type RoutedCall, type RouteHandler } from "../route
 import { type Answer, notFound, readJsonBody } from "../sim_call.ts";
 import { readForm } from "./model_call.ts";
 
+/** Time until a pending upload expires, in seconds. */
+const UPLOAD_LIFETIME_S = 3_600;
+
 const PAGES = { defaultOrder: "desc", maxLimit: 10_000 } as const;
 
 /** Handlers of files, batches and uploads, by method and path. */
@@ -108,11 +111,20 @@ function cancelBatch({ account }: RoutedCall, stored: StoredFile): Response {
 
 async function createUpload(call: RoutedCall): Promise<Answer> {
   const body = await readJsonBody(call.httpRequest);
-  const { filename, purpose } = body ?? {};
+  const { filename, purpose, bytes } = body ?? {};
   if (typeof filename !== "string") return missingParameter("filename");
   const id = newId("upload_", call.deps);
-  const about = { filename, purpose: String(purpose), status: "pending" };
-  const resource = { id, object: "upload", created_at: call.deps.unix(), ...about };
+  const created = call.deps.unix();
+  const resource = {
+    id,
+    object: "upload",
+    created_at: created,
+    expires_at: created + UPLOAD_LIFETIME_S,
+    filename,
+    bytes: typeof bytes === "number" ? bytes : 0,
+    purpose: String(purpose),
+    status: "pending",
+  };
   call.account.uploads.set(id, { resource, content: new Uint8Array() });
   return Response.json(resource);
 }

@@ -1,5 +1,6 @@
 import { newId } from "../../core/ids.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
+import { words } from "../field_checks.ts";
 import { hashText } from "../hash.ts";
 import { type Answer, defectOf, type SimCall, wholeResponse } from "../sim_call.ts";
 import { countWords, splitWords } from "../tokens.ts";
@@ -33,17 +34,28 @@ export function complete(call: SimCall): Promise<Answer> {
   });
 }
 
+const CATEGORIES = words(
+  "hate hate/threatening harassment harassment/threatening illicit illicit/violent self-harm " +
+    "self-harm/intent self-harm/instructions sexual sexual/minors violence violence/graphic",
+);
+
+function byCategory(valueOf: (category: string) => JsonValue): JsonObject {
+  return Object.fromEntries(CATEGORIES.map((category) => [category, valueOf(category)]));
+}
+
 /** `POST /moderations`: flags each text with the word `violence`. */
 export function moderate(call: SimCall): Promise<Answer> {
   const options = { usual: "sim-echo", needs: ["input"] };
   return onJson(call, options, ({ model = "", input = "" }, style) => {
     const texts = Array.isArray(input) ? input.map(textOf) : [textOf(input)];
     const results = texts.map((text) => {
-      const violence = text.includes("violence");
+      const flagged = text.includes("violence");
+      const isFound = (category: string) => flagged && category === "violence";
       return {
-        flagged: violence,
-        categories: { violence },
-        category_scores: { violence: violence ? 0.99 : 0.01 },
+        flagged,
+        categories: byCategory(isFound),
+        category_scores: byCategory((category) => isFound(category) ? 0.99 : 0.01),
+        category_applied_input_types: byCategory(() => ["text"]),
       };
     });
     const whole = { id: newId("modr-", call.deps), model, results };

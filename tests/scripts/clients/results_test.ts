@@ -2,13 +2,14 @@ import manifest from "../../../deno.json" with { type: "json" };
 import {
   CAPABILITY_SETS,
   PROVIDER_TYPES,
+  type Row,
   SHOT_TYPES,
   type ShotName,
   verdictIn,
 } from "../../../scripts/clients/matrix.ts";
 import { cliClients } from "../../../scripts/clients/cli/programs.ts";
 import { pythonClients } from "../../../scripts/clients/python/programs.ts";
-import { type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
+import { differences, type Part, PARTS, readResults } from "../../../scripts/clients/results.ts";
 import { clientsPage } from "../../../scripts/tools/reference/clients.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -73,4 +74,17 @@ Deno.test("the page of the matrix has a section for each part whose clients were
     page.split("\nRun on ").length - 1,
     runs.filter((clients) => Object.keys(clients).length > 0).length,
   );
+});
+
+Deno.test("a cell that is new, changed or missing differs from the results, and no other", () => {
+  const client = (tools: Row) => ({ Agent: { packages: [], rows: { tools } } });
+  const expected = client({ compat: "runs", local: "runs", native: "runs" });
+  const other = { Other: { packages: [], rows: {} } };
+  assertEquals(differences(expected, { ...expected, ...other }), []);
+  const found = client({ compat: "runs", local: "fails: late", messages: "runs" });
+  assertEquals(differences(found, expected), [
+    'Agent, tools over local: "fails: late"; expected: "runs"',
+    'Agent, tools over native: not run; expected: "runs"',
+    'Agent, tools over messages: "runs"; expected: nothing',
+  ]);
 });

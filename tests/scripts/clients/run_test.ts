@@ -5,5 +5,9 @@ import { assertEquals } from "../../support/assert.ts";
 Deno.test("every npm client does on every provider type what its results say", async () => {
   const { clients } = await runClients("node");
   const expected = await readResults("node");
-  assertEquals(clients, expected.clients, "if that is right: scripts/clients/run.ts, then docs.ts");
+  assertEquals(
+    clients,
+    expected.clients,
+    "if that is right: scripts/clients/run.ts node --write, then docs.ts",
+  );
 });

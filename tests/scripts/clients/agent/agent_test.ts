@@ -5,12 +5,14 @@ import { parseArguments } from "../../../../scripts/clients/agent/main.ts";
 import { openPlace } from "../../../../scripts/clients/agent/place.ts";
 import { SENTENCE_USES } from "../../../../scripts/clients/agent/repairs.ts";
 import {
+  differences,
   KEY,
   pageOf,
   PROVIDER_TYPES,
   type Results,
   RESULTS_FILE,
   tableOf,
+  type Verdict,
   VERSION,
 } from "../../../../scripts/clients/agent/results.ts";
 import { parseOutput, type Seen, USUAL } from "../../../../scripts/clients/agent/session.ts";
@@ -157,3 +159,12 @@ for (const type of PROVIDER_TYPES) {
     assert(place.received.every((body) => body.includes("sim-plan")));
   });
 }
+
+Deno.test("a verdict of Claude Code that is not that of the results is named, and a row that is not run is none", () => {
+  const row = (compat: Verdict, title = "text") => ({ title, verdicts: { compat } });
+  assertEquals(differences([row("pass")], [row("pass"), row("pass", "other")]), []);
+  assertEquals(differences([row("pass: late")], [row("pass")]), [
+    "text over compat: pass: late; expected: pass",
+  ]);
+  assertEquals(differences([row("pass")], []), ["text over compat: pass; expected: nothing"]);
+});
