@@ -42,13 +42,13 @@ export interface Setting {
   readonly workers: number;
   /** The section `state`, without its bounds. */
   readonly state: Readonly<Record<string, unknown>>;
-  /** Time that the gateway waits for a provider that breaks; what else runs makes others slow. */
-  readonly patience: string;
+  /** Time in milliseconds that the gateway waits for a provider that breaks. */
+  readonly breakTimeoutMs: number;
 }
 
 /** Returns the setting of a gateway in one process with its state in memory. */
 export function plainSetting(upstream: string): Setting {
-  return { upstream, workers: 1, state: { store: "memory" }, patience: "1s" };
+  return { upstream, workers: 1, state: { store: "memory" }, breakTimeoutMs: 1_000 };
 }
 
 /**
@@ -56,7 +56,7 @@ export function plainSetting(upstream: string): Setting {
  * and routes, so that every part is built again.
  */
 export function configText(setting: Setting, version: number): string {
-  const { upstream, workers, state, patience } = setting;
+  const { upstream, workers, state, breakTimeoutMs } = setting;
   const provider = (type: ProviderType, more: object = {}) => ({
     type,
     base_url: `${upstream}${PATHS[type]}`,
@@ -64,7 +64,12 @@ export function configText(setting: Setting, version: number): string {
     default_model: "sim-echo",
     ...more,
   });
-  const impatient = { timeout: patience, timeout_mode: "ttft", stream_idle_timeout: patience };
+  const breakTimeout = `${breakTimeoutMs}ms`;
+  const impatient = {
+    timeout: breakTimeout,
+    timeout_mode: "ttft",
+    stream_idle_timeout: breakTimeout,
+  };
   const providers = {
     ...Object.fromEntries(TYPES.map((type) => [type, {
       ...provider(type, { models: { mode: "fetch" }, headers: { "x-soak": String(version) } }),

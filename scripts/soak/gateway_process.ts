@@ -58,7 +58,7 @@ const GC_FLAG = "--expose-gc";
 /**
  * Returns the arguments of Deno that run the sources with `counted_world.ts` in place of the real
  * world: on SIGUSR2 the program writes its figures behind `PROBE_MARK` to stderr. The import map is
- * in the manifest of `folder`, beside a module that imports the program: workers find it there too.
+ * in the manifest of `folder`, as is a module that imports the program: workers find it there too.
  */
 export async function probedProgram(folder: string): Promise<readonly string[]> {
   const { unstable, nodeModulesDir } = manifest;

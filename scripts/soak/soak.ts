@@ -21,10 +21,10 @@ const RELOADS_UNTIL_BROKEN_COUNT = 6;
 const LOOKS_UNTIL_OUTAGE_COUNT = 6;
 
 /** Longer than a machine that does much else lets a provider wait. */
-const PATIENCE = "5s";
+const BREAK_TIMEOUT_MS = 5_000;
 
 /** Number of the first use of an unavailable store, far above those of the load. */
-const FIRST_OUTAGE_NUMBER = 1_000_000_000;
+const MIN_OUTAGE_NUMBER = 1_000_000_000;
 
 /** Time in milliseconds for connections to be closed and for timers to end after the load. */
 const QUIET_TIMEOUT_MS = 60_000;
@@ -53,7 +53,12 @@ export async function runSoak(
   started.defer(() => Deno.remove(folder, { recursive: true }));
   const upstream = started.use(serveUpstream());
   const { settings, outages } = await openSoakStore(store, folder, started);
-  const setting = { upstream: upstream.url, workers, state: settings, patience: PATIENCE };
+  const setting = {
+    upstream: upstream.url,
+    workers,
+    state: settings,
+    breakTimeoutMs: BREAK_TIMEOUT_MS,
+  };
   const gateway = await startGateway(setting, folder, started);
   const systems = { gateway, upstream, setting, outages: outages.map(outageUse) };
   const processes = workers === 1 ? "one process" : `${workers} workers`;
@@ -119,7 +124,7 @@ async function measure(
     const use = outages[outage % outages.length];
     if (use === undefined) return;
     using http = Deno.createHttpClient({});
-    const numbers = { number: FIRST_OUTAGE_NUMBER + outage, turn: outage };
+    const numbers = { number: MIN_OUTAGE_NUMBER + outage, turn: outage };
     const client = newSoakClient(numbers, gateway.url, http, systems.upstream);
     outage++;
     const problem = await gate.whileEmpty(() => problemOf(use, client));
