@@ -8,7 +8,7 @@ import { quantile } from "./report.ts";
 export interface PiecesResult {
   readonly system: "provider" | "floor" | "gateway";
   readonly streams: number;
-  /** Time from the write of each piece at the provider to its arrival, in milliseconds, ascending. */
+  /** Milliseconds from the write of each piece at the provider to its arrival, ascending. */
   readonly lateMs: readonly number[];
 }
 

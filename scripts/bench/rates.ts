@@ -64,7 +64,7 @@ export interface RateSearch {
   /** Returns the next rate to look at; null at the end. */
   next(): number | null;
   seen(rate: number, p99Ms: number): void;
-  /** Returns the highest rate that was seen below each bound, 0 without one. */
+  /** Returns the highest rate whose p99 was below each bound, 0 without one. */
   rates(): readonly number[];
 }
 
