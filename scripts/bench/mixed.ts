@@ -18,7 +18,7 @@ export interface MixedResult {
 }
 
 /** Clients, each with one call at a time, and the pause of each between two calls. */
-const CLIENT_COUNT = 8, PAUSE_MS = 20;
+const CLIENT_COUNT = 8, PAUSE_MS = 100;
 
 const MEMORY_SAMPLE_INTERVAL_MS = 1_000;
 
@@ -32,7 +32,7 @@ const CALLS: readonly (readonly [path: string, body: Uint8Array<ArrayBuffer>])[]
   ["/v1/chat/completions", chatRequest("json", 200_000)],
   ["/v1/chat/completions", chatRequest("sse-1", 1_000)],
   ["/v1/chat/completions", chatRequest("sse-short", 1_000)],
-  ["/v1/messages", messagesRequest("json", 20_000)],
+  ["/v1/messages", messagesRequest("json", 1_000)],
   ["/v1/messages", messagesRequest("sse-1", 1_000)],
   ["/v1/responses", responsesRequest(1_000)],
 ];

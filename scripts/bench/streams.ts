@@ -27,7 +27,7 @@ export interface StreamsInUse {
 const STREAM_COUNT = 1_000;
 
 /** Memory limit of all streams above the idle memory. */
-const MAX_STREAMS_BYTES = 60 * 1024 * 1024;
+const MAX_STREAMS_BYTES = 80 * 1024 * 1024;
 
 const MEMORY_SAMPLE_INTERVAL_MS = 100;
 

@@ -2,7 +2,6 @@ import { readMachine } from "../bench/peers/write.ts";
 import type { StoreName } from "./store.ts";
 
 const PAGE = new URL("../../docs/operate/soak.md", import.meta.url);
-const END = "<!-- end of soak figures -->";
 
 /** Returns the page of the soak with the figures of this store between its two comments. */
 export function withFigures(
@@ -12,7 +11,7 @@ export function withFigures(
   about: string,
 ): string {
   const begin = page.indexOf("\n", page.indexOf(`<!-- soak figures over ${store}:`)) + 1;
-  const end = page.indexOf(END, begin);
+  const end = page.indexOf(`<!-- end of soak figures over ${store} -->`);
   const block = ["```text", ...figures, "```"].join("\n");
   return `${page.slice(0, begin)}\n${block}\n\n${about}\n\n${page.slice(end)}`;
 }

@@ -138,7 +138,7 @@ Deno.test("memory is judged by its slope over the last half of a run that is lon
 
 Deno.test("the figures of a soak replace those that the page has of the same store", () => {
   const part = (store: string, text: string) =>
-    `<!-- soak figures over ${store}: x -->\n\n${text}\n\n<!-- end of soak figures -->\n`;
+    `<!-- soak figures over ${store}: x -->\n\n${text}\n\n<!-- end of soak figures over ${store} -->\n`;
   const page = `a\n${part("memory", "old")}b\n${part("sqlite", "other")}c\n`;
   const written = withFigures(page, "memory", ["new"], "Measured.");
   assertEquals(
