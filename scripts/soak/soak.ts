@@ -1,5 +1,6 @@
 import { newSoakClient } from "./client.ts";
 import { BROKEN_CONFIG, configText, type Setting } from "./config.ts";
+import { fillMemory } from "./fill.ts";
 import { newGate } from "./gate.ts";
 import { type GatewayProcess, type Holdings, startGateway } from "./gateway_process.ts";
 import { type LoadResult, problemOf, runLoad, USES } from "./load.ts";
@@ -105,6 +106,8 @@ async function measure(
     from: 0,
     mayBegin: () => begun++ < USES.length,
   });
+  // A store in memory has the objects themselves, and remembers nothing.
+  if (setting.state.store !== "memory") await fillMemory(gateway.url, systems.upstream);
   await gateway.reload(configText(setting, 1));
   const before = await quiet(gateway, null);
   const began = performance.now();
