@@ -19,7 +19,7 @@ const RELOAD_INTERVAL_MS = 10_000;
 const RELOADS_UNTIL_BROKEN_COUNT = 6;
 
 /** Of this number of looks at the gateway, the store is unavailable before the second one. */
-const LOOKS_UNTIL_OUTAGE_COUNT = 6;
+const LOOKS_UNTIL_OUTAGE_COUNT = 4;
 
 /** Longer than a machine that does much else lets a provider wait. */
 const BREAK_TIMEOUT_MS = 5_000;
