@@ -23,8 +23,12 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { measureStart, startLine } from "./start.ts";
 import { measureLarge } from "./large.ts";
+import { measureMixed, mixedLine } from "./mixed.ts";
+import { measurePieces, piecesLine } from "./pieces.ts";
+import { measureRates, ratesLine } from "./rates.ts";
 import { measureState } from "./state.ts";
 import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
+import { measureTail, tailLines } from "./tail.ts";
 import { measureUploads, uploadsLine } from "./uploads.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
 import { LOAD_CORE_INDEX, MEASURED_CORE_INDEX, startSystems, type Systems } from "./systems.ts";
@@ -87,8 +91,19 @@ async function runBenchmarks(
       console.log(startLine(result));
     }
   }
+  const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
+  if (isSelected("tail")) console.log(tailLines(await measureTail(servers, cores)));
+  if (isSelected("rates")) console.log(ratesLine(await measureRates(servers, cores)));
+  if (isSelected("pieces")) {
+    for (const result of await measurePieces(servers, cores)) console.log(piecesLine(result));
+  }
+  if (isSelected("mixed")) {
+    const place = { minutes: options.minutes, canPin, ...cores };
+    for (const result of await measureMixed(servers, programs, place)) {
+      console.log(mixedLine(result));
+    }
+  }
   if (isSelected("streams")) {
-    const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
     for (const result of await measureStreams(servers, programs, { canPin, ...cores })) {
       console.log(streamsLine(result));
     }
@@ -144,11 +159,12 @@ async function compareSystems(
 
 /**
  * Returns the time limit of a run, in milliseconds: twice the duration of all rounds, with the
- * warm-up of each system, and five minutes.
+ * warm-up of each system, the minutes of the row `mixed` and five minutes.
  */
-function benchTimeoutMs({ seconds, rounds, peers }: BenchOptions): number {
+function benchTimeoutMs({ seconds, rounds, minutes, peers }: BenchOptions): number {
   const systems = 2 + peers.length;
-  return 300_000 + scenarios.length * systems * (WARM_UP_S + rounds * seconds) * 1000 * 2;
+  return 300_000 + minutes * 60_000 +
+    scenarios.length * systems * (WARM_UP_S + rounds * seconds) * 1000 * 2;
 }
 
 const options = parseOptions(Deno.args, readText);

@@ -1,7 +1,7 @@
 import { encodePost, type HttpClient, newHttpClient, type TimedResponse } from "./http_client.ts";
 import type { ServerProcess } from "./processes.ts";
 import { expectedRecords } from "./payloads.ts";
-import type { Scenario, ScenarioRequest } from "./scenarios.ts";
+import { type Scenario, type ScenarioRequest, scenarios } from "./scenarios.ts";
 import { findBodyError } from "./verify.ts";
 
 /** The result of one system in all rounds of a scenario. */
@@ -170,6 +170,15 @@ function findResponseError(
  * Measured: the gateway is compiled again and again for its first 60,000 small requests.
  */
 export const WARM_UP_S = 10;
+
+/** Loads a system with the requests of the row `small`. Returns its rate in calls per second. */
+export async function warmUp(system: ServerProcess, seconds: number): Promise<number> {
+  const scenario = scenarios.find(({ name }) => name === "small");
+  if (scenario === undefined) throw new Error("There is no row small.");
+  const run = await newSystemRun(scenario, system, scenario.request);
+  await run.round(seconds);
+  return run.result().rates[0] ?? 0;
+}
 
 /**
  * Runs the rounds of the systems in turns, so that load changes of the machine affect all. Each

@@ -11,6 +11,10 @@ const MEASUREMENTS = [
   "large",
   "start",
   "streams",
+  "tail",
+  "rates",
+  "pieces",
+  "mixed",
   "sockets",
   "workers",
   "uploads",
@@ -24,9 +28,10 @@ export const ROW_NAMES: readonly string[] = [
 ];
 
 export const USAGE =
-  `deno task bench [--seconds 1] [--rounds 3] [--only NAME]... [--profile DIR] [--peer NAME]...
+  `deno task bench [--seconds 1] [--rounds 3] [--minutes 10] [--only NAME]... [--profile DIR] [--peer NAME]...
   --seconds  seconds that one round of one system takes
   --rounds   number of rounds of each scenario
+  --minutes  minutes of load of the row mixed
   --only     run only this scenario or measurement; can be repeated: ${ROW_NAMES.join(", ")}
   --profile  folder for the processor profiles of the gateways, which slow them down
   --peer     measure another gateway too; can be repeated: litellm, portkey, nginx (installed by
@@ -42,6 +47,8 @@ export const USAGE =
 
 /** The options of the benchmark. */
 export interface BenchOptions extends RunLength {
+  /** The length of the row `mixed`. */
+  readonly minutes: number;
   /** The names of the selected scenarios; empty selects all. */
   readonly only: readonly string[];
   /** Folder for the processor profiles of the gateways; null for none. */
@@ -57,6 +64,8 @@ export function parseOptions(args: readonly string[], readText: TextReader): Ben
   if (typeof values === "string") return values;
   const { only, write } = values;
   const [seconds, rounds] = [Number(values.seconds), Number(values.rounds)];
+  const minutes = Number(values.minutes);
+  if (!(minutes > 0)) return "--minutes must be a number above 0";
   if (!(seconds > 0)) return "--seconds must be a number above 0";
   if (!Number.isInteger(rounds) || rounds <= 0) return "--rounds must be a whole number above 0";
   const unknown = only.find((name) => !ROW_NAMES.includes(name));
@@ -68,7 +77,7 @@ export function parseOptions(args: readonly string[], readText: TextReader): Ben
   if (write && rows.every((row) => findPeerTask(row) === null)) {
     return "--write needs a row that has peers, such as --only small";
   }
-  return { seconds, rounds, only, profileFolder: values.profile ?? null, peers, write };
+  return { seconds, rounds, minutes, only, profileFolder: values.profile ?? null, peers, write };
 }
 
 function readValues(args: readonly string[]) {
@@ -78,6 +87,7 @@ function readValues(args: readonly string[]) {
       args: [...args],
       options: {
         seconds: { type: "string", default: "1" },
+        minutes: { type: "string", default: "10" },
         rounds: { type: "string", default: "3" },
         only: list,
         profile: { type: "string" },

@@ -9,11 +9,18 @@ const encoder = new TextEncoder();
 const WORDS = "the switch yard sorts each train of cars onto its own track and sends it out again";
 
 /** The behaviour of the upstream, selected by the request's model. */
-export type UpstreamBehaviour = "json" | "sse-1" | "sse-8" | "sse-short" | "sse-slow";
+export type UpstreamBehaviour =
+  | "json"
+  | "json-slow"
+  | "sse-1"
+  | "sse-8"
+  | "sse-short"
+  | "sse-slow"
+  | "sse-paced";
 
 /** Returns a Chat Completions request of about `size` bytes, with messages of 1 kB. */
 export function chatRequest(behaviour: UpstreamBehaviour, size: number): Uint8Array<ArrayBuffer> {
-  const isStream = behaviour !== "json";
+  const isStream = behaviour.startsWith("sse");
   const messages: { role: string; content: string }[] = [];
   for (let left = size - 200; left > 0; left -= 1000) {
     const role = messages.length % 2 === 0 ? "user" : "assistant";
@@ -101,6 +108,7 @@ export function parseBehaviour(body: Uint8Array): string {
 export function expectedRecords(request: Uint8Array): number | null {
   switch (parseBehaviour(request)) {
     case "json":
+    case "json-slow":
       return null;
     case "sse-short":
     case "sse-slow":
@@ -151,6 +159,18 @@ function chunk(delta: Record<string, string>, finish: string | null): string {
   const choices = [{ index: 0, delta, logprobs: null, finish_reason: finish }];
   return `data: ${JSON.stringify({ ...CHUNK_FIELDS, choices, usage: null })}\n\n`;
 }
+
+/** The number of pieces of a paced stream, and the text in each before the time of its write. */
+export const PACED_PIECE_COUNT = 64, PACED_PIECE_MARK = "sent ";
+
+/** Returns the piece of a paced stream that is written now. */
+export function pacedPiece(): Uint8Array {
+  const content = `${PACED_PIECE_MARK}${(performance.timeOrigin + performance.now()).toFixed(3)}`;
+  return encoder.encode(chunk({ content }, null));
+}
+
+/** The end of a paced stream. */
+export const pacedEnd: Uint8Array = encoder.encode(`${chunk({}, "stop")}data: [DONE]\n\n`);
 
 /** A complete Messages response of about 1 kB. */
 export const message: Uint8Array<ArrayBuffer> = encoder.encode(JSON.stringify({

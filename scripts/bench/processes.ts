@@ -202,7 +202,7 @@ async function readPort(child: Deno.ChildProcess): Promise<number> {
 }
 
 /** Returns the process with its children, as Linux reports them. */
-function processTree(pid: number): readonly number[] {
+export function processTree(pid: number): readonly number[] {
   if (Deno.build.os !== "linux") return [pid];
   try {
     // A child belongs to the thread that started it.

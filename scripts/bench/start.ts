@@ -34,7 +34,7 @@ const TARGETS: Readonly<
   Record<ProgramName, { readonly maxStartMs: number | null; readonly maxIdleMB: number }>
 > = {
   source: { maxStartMs: null, maxIdleMB: 95 },
-  executable: { maxStartMs: 200, maxIdleMB: 90 },
+  executable: { maxStartMs: 200, maxIdleMB: 80 },
 };
 
 /** Starts the program from its sources and, if `deno task compile` has built it, the executable. */

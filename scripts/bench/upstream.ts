@@ -4,6 +4,9 @@ import {
   completionStream,
   message,
   messagesStream,
+  PACED_PIECE_COUNT,
+  pacedEnd,
+  pacedPiece,
   parseBehaviour,
   SHORT_STREAM_RECORDS,
   STREAM_RECORDS,
@@ -23,6 +26,9 @@ const messages = messagesStream(STREAM_RECORDS);
 /** The pause between two records of a slow stream. */
 const SLOW_PAUSE_MS = 300;
 
+/** The time until a slow response, and between two pieces of a paced stream. */
+const SLOW_RESPONSE_MS = 20, PACE_MS = 20;
+
 serveUntilStdinEnds(async (request) => {
   const body = await request.bytes();
   if (request.url.endsWith("/v1/traces")) return Response.json({});
@@ -33,6 +39,10 @@ serveUntilStdinEnds(async (request) => {
     return behaviour === "json" ? jsonResponse(message) : streamResponse(messages);
   }
   if (behaviour === "sse-slow") return streamResponse(slowStream, afterPause);
+  if (behaviour === "sse-paced") return pacedResponse();
+  if (behaviour === "json-slow") {
+    await new Promise((resolve) => setTimeout(resolve, SLOW_RESPONSE_MS));
+  }
   const stream = streams.get(behaviour);
   return stream === undefined ? jsonResponse(completion) : streamResponse(stream);
 });
@@ -64,6 +74,22 @@ function streamResponse(pieces: readonly Uint8Array[], wait = inNextTurn): Respo
       const piece = pieces[at++];
       if (piece === undefined) controller.close();
       else controller.enqueue(piece);
+    },
+  }, { highWaterMark: 0 });
+  return new Response(body, { headers: { "content-type": "text/event-stream" } });
+}
+
+/** Returns a stream whose pieces are written at fixed times from its beginning on. */
+function pacedResponse(): Response {
+  const began = performance.now();
+  let written = 0;
+  const body = new ReadableStream<Uint8Array>({
+    async pull(controller) {
+      const waitMs = began + ++written * PACE_MS - performance.now();
+      if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
+      if (written <= PACED_PIECE_COUNT) return controller.enqueue(pacedPiece());
+      controller.enqueue(pacedEnd);
+      controller.close();
     },
   }, { highWaterMark: 0 });
   return new Response(body, { headers: { "content-type": "text/event-stream" } });

@@ -15,7 +15,18 @@ export function findBodyError(body: string, records: number | null): string | nu
 
 function findWholeError(body: string): string | null {
   if (body.startsWith('{"id":"resp_')) return findResponseError(body);
+  if (TRANSLATED.test(body)) return findCompletionError(body);
   return WHOLE.includes(body) ? null : `the response differs from the upstream's: ${body}`;
+}
+
+/** The beginning of a completion that a gateway has made of another response. */
+const TRANSLATED = /^\{"id":"chatcmpl-(?!bench")/;
+
+/** Returns the error in a completion with another ID than that of the upstream. */
+function findCompletionError(body: string): string | null {
+  const isComplete = body.includes(`"content":${JSON.stringify(COMPLETE_TEXT)}`) &&
+    body.includes('"finish_reason":"stop"');
+  return isComplete ? null : `the completion is not complete: ${body}`;
 }
 
 /** Returns the error in a response of the Responses API; null if it is complete. */

@@ -35,11 +35,28 @@ export function breakingProvider(type: ProviderType): string {
   return `breaking-${type}`;
 }
 
+/** What stays the same in the configurations of a soak. */
+export interface Setting {
+  /** The address of the simulator. */
+  readonly upstream: string;
+  readonly workers: number;
+  /** The section `state`, without its bounds. */
+  readonly state: Readonly<Record<string, unknown>>;
+  /** Time in milliseconds that the gateway waits for a provider that breaks. */
+  readonly breakTimeoutMs: number;
+}
+
+/** Returns the setting of a gateway in one process with its state in memory. */
+export function plainSetting(upstream: string): Setting {
+  return { upstream, workers: 1, state: { store: "memory" }, breakTimeoutMs: 1_000 };
+}
+
 /**
- * Returns the configuration of the gateway over the simulator at `upstream`. `version` changes with
- * each reload: values of providers and routes, so that every part is built again.
+ * Returns the configuration of the gateway. `version` changes with each reload: values of providers
+ * and routes, so that every part is built again.
  */
-export function configText(upstream: string, version: number): string {
+export function configText(setting: Setting, version: number): string {
+  const { upstream, workers, state, breakTimeoutMs } = setting;
   const provider = (type: ProviderType, more: object = {}) => ({
     type,
     base_url: `${upstream}${PATHS[type]}`,
@@ -47,7 +64,12 @@ export function configText(upstream: string, version: number): string {
     default_model: "sim-echo",
     ...more,
   });
-  const impatient = { timeout: "1s", timeout_mode: "ttft", stream_idle_timeout: "1s" };
+  const breakTimeout = `${breakTimeoutMs}ms`;
+  const impatient = {
+    timeout: breakTimeout,
+    timeout_mode: "ttft",
+    stream_idle_timeout: breakTimeout,
+  };
   const providers = {
     ...Object.fromEntries(TYPES.map((type) => [type, {
       ...provider(type, { models: { mode: "fetch" }, headers: { "x-soak": String(version) } }),
@@ -81,7 +103,7 @@ export function configText(upstream: string, version: number): string {
   ];
   // JSON is valid YAML.
   return JSON.stringify({
-    server: { port: 0, drain_timeout: "5s" },
+    server: { port: 0, drain_timeout: "5s", workers },
     logging: { level: "info", format: "json" },
     providers,
     routing: { default_strategy: version % 2 === 0 ? "round-robin" : "least-pending", routes },
@@ -92,8 +114,9 @@ export function configText(upstream: string, version: number): string {
     rate_limiting: { enabled: true, requests_per_minute: 600_000, burst_size: 10_000 },
     retry: { initial_delay: "10ms", max_delay: "50ms", max_attempts: 2 + version % 2 },
     circuit_breaker: { failure_threshold: 20, window: "10s", open_duration: "1s" },
-    caching: { enabled: true, max_size: 50 },
-    state: { max_entries: 50 },
+    // Several workers have one cache, so that each finds what another one has stored.
+    caching: { enabled: true, max_size: 50, shared: workers > 1 },
+    state: { ...state, max_entries: 50 },
     update_check: { enabled: false },
   });
 }

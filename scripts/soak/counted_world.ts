@@ -81,6 +81,7 @@ Deno.addSignalListener("SIGUSR2", () => {
   const { heapUsed, external, rss } = Deno.memoryUsage();
   const code = codeBytes();
   const figures = {
+    pid: Deno.pid,
     timers: live.size,
     tasks: tasks.size,
     live: heapUsed + external - code,

@@ -1,17 +1,19 @@
 import { TextLineStream } from "./lines.ts";
 import manifest from "../../deno.json" with { type: "json" };
 import { PERMISSIONS } from "../packaging/permissions.ts";
-import { configText } from "./config.ts";
+import { configText, type Setting } from "./config.ts";
+import { processTree } from "../bench/processes.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
 
 const ROOT = new URL("../../", import.meta.url);
+const MAIN = new URL("main.ts", ROOT).href;
 const REAL_WORLD = new URL("src/cli/real_world.ts", ROOT).href;
 const COUNTED_WORLD = new URL("counted_world.ts", import.meta.url).href;
 
 /** Start of the line with the figures of the process, by `counted_world.ts`. */
 export const PROBE_MARK = "soak-probe ";
 
-/** What the gateway process holds at one moment. */
+/** What the gateway holds at one moment, of its parent process and its workers together. */
 export interface Holdings {
   /** Timers of the runtime that have been set and have not fired. */
   readonly timers: number;
@@ -28,7 +30,17 @@ export interface Holdings {
   readonly sockets: number;
 }
 
-/** A gateway that runs as a separate process. */
+/** What a process writes behind `PROBE_MARK`. */
+interface Probe {
+  readonly pid: number;
+  readonly timers: number;
+  readonly tasks: number;
+  readonly live: number;
+  readonly code: number;
+  readonly rss: number;
+}
+
+/** A gateway that runs as a separate process, with its workers as children. */
 export interface GatewayProcess {
   readonly url: string;
   /** Writes a changed configuration, or this text, and requests a reload. */
@@ -40,53 +52,64 @@ export interface GatewayProcess {
   stop(): Promise<number>;
 }
 
+/** Flag of the engine with which a probe collects garbage first. */
+const GC_FLAG = "--expose-gc";
+
 /**
  * Returns the arguments of Deno that run the sources with `counted_world.ts` in place of the real
- * world, by an import map in `folder`: on SIGUSR2 the program writes its figures behind
- * `PROBE_MARK` to stderr.
+ * world: on SIGUSR2 the program writes its figures behind `PROBE_MARK` to stderr. The import map is
+ * in the manifest of `folder`, as is a module that imports the program: workers find it there too.
  */
 export async function probedProgram(folder: string): Promise<readonly string[]> {
-  const importMap = `${folder}/import_map.json`;
+  const { unstable, nodeModulesDir } = manifest;
   await Deno.writeTextFile(
-    importMap,
+    `${folder}/deno.json`,
     JSON.stringify({
       imports: { ...manifest.imports, [REAL_WORLD]: COUNTED_WORLD },
       scopes: { [COUNTED_WORLD]: { [REAL_WORLD]: REAL_WORLD } },
+      lock: { path: new URL("deno.lock", ROOT).pathname, frozen: true },
+      unstable,
+      nodeModulesDir,
     }),
   );
-  const main = new URL("main.ts", ROOT).pathname;
-  return ["run", ...PERMISSIONS, `--import-map=${importMap}`, "--v8-flags=--expose-gc", main];
+  const main = `${folder}/main.ts`;
+  await Deno.writeTextFile(main, `import ${JSON.stringify(MAIN)};\n`);
+  return ["run", ...PERMISSIONS, `--v8-flags=${GC_FLAG}`, main];
 }
 
 /**
- * Starts the gateway from its sources over the simulator at `upstream`, with files in `folder`.
- * `started` ends it if it still runs.
+ * Starts the gateway from its sources, with files in `folder`. `started` ends it if it still runs.
  */
 export async function startGateway(
-  upstream: string,
+  setting: Setting,
   folder: string,
   started: AsyncDisposableStack,
 ): Promise<GatewayProcess> {
   const path = `${folder}/soak.yaml`;
-  await Deno.writeTextFile(path, configText(upstream, 0));
+  await Deno.writeTextFile(path, configText(setting, 0));
   const args = [...await probedProgram(folder), "--config", path];
   if (started.disposed) throw new Error("The soak is over.");
   const child = new Deno.Command(Deno.execPath(), {
     args,
+    // Workers get the flag from the environment.
+    env: { DENO_V8_FLAGS: GC_FLAG },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
   started.defer(() => endAtOnce(child));
   const complaints: string[] = [];
-  const probes: PromiseWithResolvers<string>[] = [];
+  const probes = new Map<number, PromiseWithResolvers<Probe>>();
   let exitCode: number | null = null;
   const address = Promise.withResolvers<string>();
 
   function readLine(line: string) {
     const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
     if (url !== undefined) address.resolve(url);
-    if (line.startsWith(PROBE_MARK)) return probes.shift()?.resolve(line.slice(PROBE_MARK.length));
+    if (line.startsWith(PROBE_MARK)) {
+      const probe: Probe = JSON.parse(line.slice(PROBE_MARK.length));
+      return probes.get(probe.pid)?.resolve(probe);
+    }
     if (isComplaint(line)) complaints.push(line);
   }
 
@@ -98,23 +121,27 @@ export async function startGateway(
   const read = [readLines(child.stdout), readLines(child.stderr)];
   child.status.then(({ code }) => {
     exitCode = code;
-    for (const probe of probes.splice(0)) probe.reject(new Error("The gateway has ended."));
+    for (const probe of probes.values()) probe.reject(new Error("The gateway has ended."));
   });
   const url = await address.promise;
 
   async function holdings(): Promise<Holdings> {
     if (exitCode !== null) throw new Error(`The gateway has ended with exit code ${exitCode}.`);
-    const answered = Promise.withResolvers<string>();
-    probes.push(answered);
-    child.kill("SIGUSR2");
-    const { timers, tasks, live, code, rss } = JSON.parse(await answered.promise);
-    const links = descriptorsOf(child.pid);
+    const pids = processTree(child.pid);
+    const answers = await Promise.all(pids.map((pid) => {
+      const answer = Promise.withResolvers<Probe>();
+      probes.set(pid, answer);
+      Deno.kill(pid, "SIGUSR2");
+      return answer.promise;
+    }));
+    const sum = (name: keyof Probe) => answers.reduce((total, each) => total + each[name], 0);
+    const links = pids.flatMap(descriptorsOf);
     return {
-      timers,
-      tasks,
-      liveBytes: live,
-      codeBytes: code,
-      residentBytes: rss,
+      timers: sum("timers"),
+      tasks: sum("tasks"),
+      liveBytes: sum("live"),
+      codeBytes: sum("code"),
+      residentBytes: sum("rss"),
       descriptors: links.length,
       sockets: links.filter((link) => link.startsWith("socket:")).length,
     };
@@ -139,12 +166,13 @@ export async function startGateway(
 
 /**
  * True if a line reports an error of the gateway: a thrown one, or any at this level but the
- * problems of a configuration that the soak has broken.
+ * problems of a configuration and of a store that the soak has broken. If the store breaks by
+ * itself, answers are refused.
  */
 export function isComplaint(line: string): boolean {
   if (/internal_error|Uncaught|panicked|^\s+at /.test(line)) return true;
   return line.includes('"level":"error"') &&
-    !/\(line \d+, column \d+\)"|configuration not reloaded/.test(line);
+    !/\(line \d+, column \d+\)"|configuration not reloaded|state store|state\.sqlite/.test(line);
 }
 
 /** Returns the lines of an output. */

@@ -1,4 +1,4 @@
-import { newSoakClient } from "./client.ts";
+import { newSoakClient, type SoakClient } from "./client.ts";
 import { type Gate, newGate } from "./gate.ts";
 import type { RecordingUpstream } from "./upstream.ts";
 import { BREAKING_USES } from "./uses/breaking.ts";
@@ -74,15 +74,11 @@ export async function runLoad(
       const turn = Math.floor(number / uses.length) + number % uses.length;
       const client = newSoakClient({ number: from + number, turn }, url, http, upstream);
       await gate.enter();
-      try {
-        await use.run(client);
-      } catch (error) {
-        if (problems.length === MAX_PROBLEMS) continue;
-        problems.push(`${use.name}: ${error}`);
-        print?.(`${new Date().toISOString()} ${problems.at(-1)}`);
-      } finally {
-        client.said();
-        gate.leave();
+      const problem = await problemOf(use, client);
+      gate.leave();
+      if (problem !== null && problems.length < MAX_PROBLEMS) {
+        problems.push(problem);
+        print?.(`${new Date().toISOString()} ${problem}`);
       }
       counts.set(use.name, (counts.get(use.name) ?? 0) + 1);
     }
@@ -90,4 +86,16 @@ export async function runLoad(
 
   await Promise.all(Array.from({ length: WORKER_COUNT }, work));
   return { counts, problems };
+}
+
+/** Runs a use once. Returns its problem with its name; null if it has none. */
+export async function problemOf(use: Use, client: SoakClient): Promise<string | null> {
+  try {
+    await use.run(client);
+    return null;
+  } catch (error) {
+    return `${use.name}: ${error}`;
+  } finally {
+    client.said();
+  }
 }

@@ -18,29 +18,46 @@ export interface Gauges {
   readonly retries: number;
   readonly fallbacks: number;
   readonly brokenStreams: number;
+  /** Operations of the state store that have failed, and waiting writes that were lost. */
+  readonly storeFailures: number;
+  readonly lostWrites: number;
+}
+
+/** What the gateway says of its state store. */
+export interface StateGauges {
+  readonly isUp: boolean;
+  /** Writes that wait for the store. */
+  readonly pending: number;
+}
+
+/** Reads the metrics of the gateway at `url`, but for those of this request itself. */
+async function readMetrics(url: string): Promise<(start: string) => number> {
+  using client = Deno.createHttpClient({});
+  const all = await (await fetch(`${url}/metrics`, { client })).text();
+  const lines = all.split("\n").filter((line) => !line.includes('endpoint="/metrics"'));
+  return (start) =>
+    lines.filter((line) => line.startsWith(`${start}{`) || line.startsWith(`${start} `))
+      .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" "))), 0);
+}
+
+/** Reads what the gateway at `url` says of its state store. */
+export async function readStateGauges(url: string): Promise<StateGauges> {
+  const sum = await readMetrics(url);
+  return { isUp: sum("gateway_state_up") === 1, pending: sum("gateway_state_pending_writes") };
 }
 
 /** Reads the metrics of the gateway at `url`. */
 export async function readGauges(url: string): Promise<Gauges> {
-  using client = Deno.createHttpClient({});
-  const all = await (await fetch(`${url}/metrics`, { client })).text();
-  // The request for the metrics is itself in flight.
-  const text = all.split("\n").filter((line) => !line.includes('endpoint="/metrics"')).join("\n");
-  const sum = (start: string) =>
-    text.split("\n").filter((line) => line.startsWith(`${start}{`) || line.startsWith(`${start} `))
-      .reduce((total, line) => total + Number(line.slice(line.lastIndexOf(" "))), 0);
-  const reloads = (result: string) =>
-    Number(
-      new RegExp(`^gateway_config_reloads_total\\{result="${result}"\\} (\\d+)$`, "m")
-        .exec(text)?.[1] ?? 0,
-    );
+  const sum = await readMetrics(url);
   return {
     inFlight: new Map(IDLE_GAUGES.map((name) => [name, sum(name)])),
     requests: sum("gateway_requests_total"),
-    reloads: reloads("success"),
-    refusedReloads: reloads("failure"),
+    reloads: sum('gateway_config_reloads_total{result="success"}'),
+    refusedReloads: sum('gateway_config_reloads_total{result="failure"}'),
     retries: sum("gateway_retries_total"),
     fallbacks: sum("gateway_fallbacks_total"),
     brokenStreams: sum("gateway_stream_failures_total"),
+    storeFailures: sum("gateway_state_failures_total"),
+    lostWrites: sum("gateway_state_lost_writes_total"),
   };
 }

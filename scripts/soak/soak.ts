@@ -1,10 +1,15 @@
-import { BROKEN_CONFIG, configText } from "./config.ts";
+import { newSoakClient } from "./client.ts";
+import { BROKEN_CONFIG, configText, type Setting } from "./config.ts";
+import { fillMemory } from "./fill.ts";
 import { newGate } from "./gate.ts";
 import { type GatewayProcess, type Holdings, startGateway } from "./gateway_process.ts";
-import { type LoadResult, runLoad, USES } from "./load.ts";
+import { type LoadResult, problemOf, runLoad, USES } from "./load.ts";
 import type { MemorySample } from "./memory.ts";
 import { readGauges } from "./metrics.ts";
+import { openSoakStore, type StoreName } from "./store.ts";
 import { type RecordingUpstream, serveUpstream } from "./upstream.ts";
+import { outageUse } from "./uses/outages.ts";
+import type { Use } from "./uses/use.ts";
 import { reportLines, type SoakRun, verdict } from "./verdict.ts";
 
 /** Time between two reloads, in milliseconds. */
@@ -12,6 +17,15 @@ const RELOAD_INTERVAL_MS = 10_000;
 
 /** Every reload of this number is one of a broken configuration. */
 const RELOADS_UNTIL_BROKEN_COUNT = 6;
+
+/** Of this number of looks at the gateway, the store is unavailable before the second one. */
+const LOOKS_UNTIL_OUTAGE_COUNT = 4;
+
+/** Longer than a machine that does much else lets a provider wait. */
+const BREAK_TIMEOUT_MS = 5_000;
+
+/** Number of the first use of an unavailable store, far above those of the load. */
+const MIN_OUTAGE_NUMBER = 1_000_000_000;
 
 /** Time in milliseconds for connections to be closed and for timers to end after the load. */
 const QUIET_TIMEOUT_MS = 60_000;
@@ -23,6 +37,8 @@ const STEADY_LOOKS_COUNT = 10;
 export interface SoakOptions {
   readonly minutes: number;
   readonly rate: number;
+  readonly store: StoreName;
+  readonly workers: number;
   print(line: string): void;
 }
 
@@ -31,21 +47,30 @@ export interface SoakOptions {
  * what it has started and removes its files.
  */
 export async function runSoak(
-  { minutes, rate, print }: SoakOptions,
+  { minutes, rate, store, workers, print }: SoakOptions,
   started: AsyncDisposableStack,
 ): Promise<readonly string[]> {
   const folder = await Deno.makeTempDir();
   started.defer(() => Deno.remove(folder, { recursive: true }));
   const upstream = started.use(serveUpstream());
-  const gateway = await startGateway(upstream.url, folder, started);
+  const { settings, outages } = await openSoakStore(store, folder, started);
+  const setting = {
+    upstream: upstream.url,
+    workers,
+    state: settings,
+    breakTimeoutMs: BREAK_TIMEOUT_MS,
+  };
+  const gateway = await startGateway(setting, folder, started);
+  const systems = { gateway, upstream, setting, outages: outages.map(outageUse) };
+  const processes = workers === 1 ? "one process" : `${workers} workers`;
   print(
-    `Soak of ${minutes} minutes, ${rate} uses in a second, ${USES.length} kinds of use, ` +
-      `Deno ${Deno.version.deno}`,
+    `Soak of ${minutes} minutes over ${store}, ${processes}, ${rate} uses in a second, ` +
+      `${USES.length + outages.length} kinds of use, Deno ${Deno.version.deno}`,
   );
   let run: SoakRun;
   let exitCode: number;
   try {
-    run = await measure({ gateway, upstream }, { minutes, rate, print });
+    run = await measure(systems, { minutes, rate, print });
   } finally {
     exitCode = await gateway.stop();
   }
@@ -62,13 +87,16 @@ export async function runSoak(
 interface Systems {
   readonly gateway: GatewayProcess;
   readonly upstream: RecordingUpstream;
+  readonly setting: Setting;
+  /** The uses of a store that is unavailable; each one runs alone. */
+  readonly outages: readonly Use[];
 }
 
 async function measure(
   systems: Systems,
-  { minutes, rate, print }: SoakOptions,
+  { minutes, rate, print }: Pick<SoakOptions, "minutes" | "rate" | "print">,
 ): Promise<SoakRun> {
-  const { gateway } = systems;
+  const { gateway, setting, outages } = systems;
   // A first round fills the pools, catalogs and compiled code that stay.
   let begun = 0;
   const warm = await runLoad({
@@ -78,7 +106,9 @@ async function measure(
     from: 0,
     mayBegin: () => begun++ < USES.length,
   });
-  await gateway.reload(configText(systems.upstream.url, 1));
+  // A store in memory has the objects themselves, and remembers nothing.
+  if (setting.state.store !== "memory") await fillMemory(gateway.url, systems.upstream);
+  await gateway.reload(configText(setting, 1));
   const before = await quiet(gateway, null);
   const began = performance.now();
   const isOver = () => performance.now() - began > minutes * 60_000;
@@ -89,15 +119,31 @@ async function measure(
   const gate = newGate();
   let reloads = 0;
   let broken = 0;
+  let outage = 0;
+  const outageCounts = new Map<string, number>();
+  const outageProblems: string[] = [];
+
+  async function useWithoutStore(): Promise<void> {
+    const use = outages[outage % outages.length];
+    if (use === undefined) return;
+    using http = Deno.createHttpClient({});
+    const numbers = { number: MIN_OUTAGE_NUMBER + outage, turn: outage };
+    const client = newSoakClient(numbers, gateway.url, http, systems.upstream);
+    outage++;
+    const problem = await gate.whileEmpty(() => problemOf(use, client));
+    outageCounts.set(use.name, (outageCounts.get(use.name) ?? 0) + 1);
+    if (problem === null) return;
+    outageProblems.push(problem);
+    print(`${new Date().toISOString()} ${problem}`);
+  }
 
   async function reloadAndLook(): Promise<void> {
     while (!await endsWithin(done.promise, RELOAD_INTERVAL_MS)) {
       reloads++;
       const isBroken = reloads % RELOADS_UNTIL_BROKEN_COUNT === 0;
       if (isBroken) broken++;
-      await gateway.reload(
-        isBroken ? BROKEN_CONFIG : configText(systems.upstream.url, reloads + 1),
-      );
+      await gateway.reload(isBroken ? BROKEN_CONFIG : configText(setting, reloads + 1));
+      if (reloads % LOOKS_UNTIL_OUTAGE_COUNT === 2) await useWithoutStore();
       const { liveBytes, codeBytes, residentBytes } = await gate.whileEmpty(gateway.holdings);
       const hours = (performance.now() - began) / 3_600_000;
       samples.push({ hours, bytes: liveBytes });
@@ -119,12 +165,12 @@ async function measure(
   done.resolve();
   await looking;
   // Back to the configuration of the first measurement, so that both hold the same objects.
-  await gateway.reload(configText(systems.upstream.url, 1));
+  await gateway.reload(configText(setting, 1));
   const after = await quiet(gateway, before);
   return {
     minutes: loadedMs / 60_000,
-    load: joined(warm, loaded),
-    kinds: USES.map(({ name }) => name),
+    load: joined(joined(warm, loaded), { counts: outageCounts, problems: outageProblems }),
+    kinds: [...USES, ...outages].map(({ name }) => name),
     // Those before and behind the load, too.
     requestedReloads: { whole: reloads - broken + 2, broken },
     before,
@@ -137,7 +183,7 @@ async function measure(
   };
 }
 
-function load({ gateway, upstream }: Systems) {
+function load({ gateway, upstream }: Pick<Systems, "gateway" | "upstream">) {
   return { url: gateway.url, upstream, uses: USES };
 }
 

@@ -52,6 +52,7 @@ export function verdict(run: SoakRun): readonly string[] {
     ...[...gauges.inFlight].filter(([, count]) => count !== 0).map(([name, count]) =>
       `leaked calls: ${name} is ${count}`
     ),
+    ...gauges.lostWrites > 0 ? [`lost writes to the state store: ${gauges.lostWrites}`] : [],
     ...complaints.map((line) => `the log of the gateway has: ${line.slice(0, 500)}`),
     ...memoryProblems(run),
     ...missing(run),
@@ -101,6 +102,7 @@ export function reportLines(run: SoakRun): readonly string[] {
     `requests        ${gauges.requests}, of them ${gauges.brokenStreams} broken streams; ` +
     `${gauges.retries} retries, ${gauges.fallbacks} fallbacks`,
     `reloads         ${gauges.reloads} applied, ${gauges.refusedReloads} of a broken file refused`,
+    `state store     ${gauges.storeFailures} failed operations, ${gauges.lostWrites} lost writes`,
     `calls in flight ${inFlight} at the end`,
     ...HELD.map((name) => `${name.padEnd(15)} ${before[name]} before, ${after[name]} after`),
     `memory idle     ${megabytes(before.liveBytes)} MB before, ${

@@ -13,14 +13,26 @@ import { runCandidates } from "./attempt.ts";
  * if it had not, and the stream ends with one terminal if none responds. `newEarly` is absent for a
  * call whose response never begins early.
  */
-export async function runWithEarlyHead(
+export function runWithEarlyHead(
   call: Call,
   candidates: Candidates,
   newEarly: (() => EarlyStream) | undefined,
 ): Promise<Result<Reply>> {
+  const earlyHeadMs = candidates[0].target.delivery?.earlyHeadMs ?? null;
+  return newEarly === undefined || earlyHeadMs === null
+    ? runCandidates(call, candidates)
+    : runBeginning(call, candidates, { newEarly, earlyHeadMs });
+}
+
+async function runBeginning(
+  call: Call,
+  candidates: Candidates,
+  { newEarly, earlyHeadMs }: {
+    readonly newEarly: () => EarlyStream;
+    readonly earlyHeadMs: number;
+  },
+): Promise<Result<Reply>> {
   const { report, world } = call;
-  const { earlyHeadMs = null } = candidates[0].target.delivery ?? {};
-  if (newEarly === undefined || earlyHeadMs === null) return await runCandidates(call, candidates);
   let left: readonly Candidate[] = candidates;
   const running = runCandidates(call, candidates, (next) => void (left = next));
   const waiting = Promise.withResolvers<null>();

@@ -178,6 +178,6 @@ function named(headers: RequestHeaders, name: string): string | null {
  * True if the header, or one of its repeated values, is true: these headers only disable features.
  */
 function isTrue(headers: RequestHeaders, name: string): boolean {
-  const words = headers.get(name)?.toLowerCase().split(",") ?? [];
-  return words.some((word) => word.trim() === "true");
+  const value = headers.get(name);
+  return value !== null && value.toLowerCase().split(",").some((word) => word.trim() === "true");
 }

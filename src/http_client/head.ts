@@ -48,7 +48,9 @@ export async function readHead(received: ReadBuffer): Promise<Head> {
     }
     isReusable &&= head.isReusable;
     // 101 is the last response in this protocol; no upgrade was requested.
-    if (head.status >= 200 || head.status === 101) return { ...head, isReusable };
+    if (head.status >= 200 || head.status === 101) {
+      return head.isReusable === isReusable ? head : { ...head, isReusable };
+    }
     // An interim response has no body, but some parsers look for the one that it declares.
     if (head.fields.has("content-length") || head.fields.has("transfer-encoding")) {
       isReusable = false;
@@ -165,11 +167,12 @@ function isReusable(fields: Head["fields"]): boolean {
     return false;
   }
   if (length !== undefined && !/^\d{1,15}$/.test(length)) return false;
-  const options = [
-    ...parseList(fields.get("connection")),
-    ...parseList(fields.get("proxy-connection")),
-  ];
-  return !options.includes("close");
+  return !isClosing(fields.get("connection")) && !isClosing(fields.get("proxy-connection"));
+}
+
+/** True if a list of connection options, which most responses do not have, ends the connection. */
+function isClosing(options: string | undefined): boolean {
+  return options !== undefined && parseList(options).includes("close");
 }
 
 /** Returns the elements of a list field in lower case. */

@@ -184,7 +184,8 @@ export async function open(
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
       span?.receivedBody(bytes.value);
-      const outline = await checkJson(bytes.value, body.turn, reader.needed);
+      const checked = checkJson(bytes.value, body.turn, reader.needed);
+      const outline = checked instanceof Promise ? await checked : checked;
       if (!outline.ok) return outline;
       const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
       if (turn !== null) await turn;

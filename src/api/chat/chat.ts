@@ -72,8 +72,9 @@ export const chat: ClientApi = {
       call.report.stream = document.value.stream === true;
       const request = parseChatRequest(document);
       if (!request.ok) return request;
-      const stored = await storedReasoning(call, request.value);
-      return await exchange(call, newInference(call, { ...request.value, ...stored }));
+      const stored = storedReasoning(call, request.value);
+      const asked = stored === null ? request.value : { ...request.value, ...await stored };
+      return await exchange(call, newInference(call, asked));
     },
   }],
 };
@@ -95,21 +96,23 @@ function originOf({ report }: Call, target: Target): ResponseProvenance {
 /** Protocols whose upstreams accept their signed or encrypted reasoning back. */
 const SEALING_PROTOCOLS = ["messages", "responses"] as const;
 
+const isPastCall = (message: JsonValue) => isObject(message) && Array.isArray(message.tool_calls);
+
 /**
- * Returns the stored reasoning of past calls, for targets that accept it. It is found with the
- * rules of compat, which takes every message that another protocol takes.
+ * Returns the stored reasoning of past calls, for targets that accept it; null if there is none. It
+ * is found with the rules of compat, which takes every message that another protocol takes.
  */
-async function storedReasoning(
+function storedReasoning(
   call: Call,
   { document: { value: { messages } } }: ChatRequest,
-): Promise<FoundReasoning> {
+): Promise<FoundReasoning> | null {
+  // Most requests have no past calls, and the targets are those of the whole file.
+  if (!Array.isArray(messages) || !messages.some(isPastCall)) return null;
   const [target] = findTargets(call, SEALING_PROTOCOLS);
-  const isPastCall = (message: JsonValue) => isObject(message) && Array.isArray(message.tool_calls);
-  if (target === undefined || !Array.isArray(messages) || !messages.some(isPastCall)) return {};
-  if (isTooDeep(messages)) return {};
+  if (target === undefined || isTooDeep(messages)) return null;
   const carrier = newTargetCarrier({ provider: target.provider, wire: compat });
   const parsed = parseMessages(messages, undefined, carrier);
-  return parsed.ok ? await findReasoning(call, parsed.value) : {};
+  return parsed.ok ? findReasoning(call, parsed.value) : null;
 }
 
 function newInference(call: Call, request: ChatRequest): Inference {
@@ -119,7 +122,7 @@ function newInference(call: Call, request: ChatRequest): Inference {
     model: typeof value.model === "string" ? value.model : "",
     stream: request.stream,
     owner: null,
-    ...reasoningAccount([request]),
+    ...request.reasoning !== undefined && reasoningAccount([request]),
     // A request with `store`, whatever its value, is not cached: it may have side effects.
     ...request.stream && { newEarly: () => EARLY },
     canonical: ({ payload }) =>

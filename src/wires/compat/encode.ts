@@ -1,6 +1,7 @@
 import type { ChatRequest } from "../chat_request.ts";
 import { isObject, type JsonDocument, type Member } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import { pushAll } from "../../core/push_all.ts";
 import {
   changeMembers,
   type Edit,
@@ -24,50 +25,62 @@ import type { Target, UpstreamRequest } from "../wire.ts";
  * it, and with system messages where the provider expects them.
  */
 export function encode(given: ChatRequest, target: Target): Result<UpstreamRequest> {
+  const { settings } = target.provider;
+  // Most hosts have no profile, and take system messages anywhere.
+  if (settings.compatibility_profile === undefined && settings.system_messages !== "leading") {
+    return success(encoded(given, given.document, target));
+  }
   const adapted = adaptToHost({
     document: given.document,
     storedAt: (message) => given.reasoning?.get(message) ?? null,
     pathOf,
   }, target);
   if (!adapted.ok) return adapted;
-  const isFolded = target.provider.settings.system_messages === "leading";
+  const isFolded = settings.system_messages === "leading";
   const { document, lossy: folded } = isFolded
     ? foldSystemText(adapted.value.document)
     : { document: adapted.value.document, lossy: [] };
   const { numbered, strict = [] } = adapted.value;
   const kept = strict.length === 0 ? NO_PROMISES : keptPromises(given, target, strict);
   if (!kept.ok) return kept;
-  const { promises } = kept.value;
+  const { promises, lossy } = kept.value;
+  return success({
+    ...encoded(given, document, target, [...adapted.value.lossy, ...lossy, ...folded]),
+    ...promises !== undefined && { promises },
+    ...numbered !== undefined && { numbered },
+  });
+}
+
+/** Returns the request with the document that the host gets; `lost` are paths that it lacks. */
+function encoded(
+  given: ChatRequest,
+  document: JsonDocument,
+  target: Target,
+  lost: readonly string[] = [],
+): UpstreamRequest {
   const preset = presetChat(document, target);
-  const lossy = [
-    ...adapted.value.lossy,
-    ...kept.value.lossy,
-    ...folded,
-    ...loweredLimits(given.document, target),
-  ];
-  const chat = { ...given, document };
+  const lowered = loweredLimits(given.document, target);
+  const lossy = lost.length + lowered.length === 0 ? undefined : [...lost, ...lowered];
   let known: readonly Edit[] | null = null;
 
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
-    return known ??= [
-      ...topLevelEdits(chat, target, preset),
-      ...developerEdits(document, target),
-      ...systemEdits(document, target),
-    ];
+    if (known !== null) return known;
+    const edits = topLevelEdits(given, document, { target, preset });
+    pushAll(edits, developerEdits(document, target));
+    pushAll(edits, systemEdits(document, target));
+    return known = edits;
   }
 
-  return success({
+  return {
     method: "POST",
     path: "/chat/completions",
     payload: newPayload(
       () => splice(document.text, edits()),
       () => edits().length === 0 ? document.bytes ?? null : null,
     ),
-    ...lossy.length > 0 && { lossy },
-    ...promises !== undefined && { promises },
-    ...numbered !== undefined && { numbered },
-  });
+    ...lossy !== undefined && { lossy },
+  };
 }
 
 const NO_PROMISES = success<KeptPromises>({ lossy: [] });
@@ -112,15 +125,18 @@ function pathOf(place: LostPlace): string {
   }
 }
 
-function topLevelEdits(chat: ChatRequest, target: Target, preset: ChatPreset): Edit[] {
-  const { text, value, members } = chat.document;
+function topLevelEdits(
+  { stream, includeUsage }: ChatRequest,
+  document: JsonDocument,
+  { target, preset }: { readonly target: Target; readonly preset: ChatPreset },
+): Edit[] {
+  const { text, value, members } = document;
   const changes: Entry[] = [];
   if (value.model !== target.model) changes.push(["model", JSON.stringify(target.model)]);
   changes.push(...preset.entries);
-  changes.push(...samplingDefaults({ ...value, ...preset.values }, target.provider));
-  if (chat.stream && !chat.includeUsage) {
-    changes.push(["stream_options", streamOptions(chat.document)]);
-  }
+  const body = target.named === undefined ? value : { ...value, ...preset.values };
+  changes.push(...samplingDefaults(body, target.provider));
+  if (stream && !includeUsage) changes.push(["stream_options", streamOptions(document)]);
   return changes.length === 0 ? [] : changeMembers(text.indexOf("{"), members, changes);
 }
 

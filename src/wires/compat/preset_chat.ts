@@ -28,6 +28,7 @@ export function presetChat(document: JsonDocument, target: Target): ChatPreset {
   return { entries: [...entries, ...lowered], values };
 }
 
+/** What a route without a named model changes. */
 const NOTHING: ChatPreset = { entries: [], values: {} };
 
 function chatPlaces(tokenLimit: string): ParameterPlaces {
@@ -59,9 +60,12 @@ function chatPlaces(tokenLimit: string): ParameterPlaces {
   };
 }
 
+const NONE: readonly string[] = [];
+
 /** Returns the limits of a Chat request that are above that of a named model, by their names. */
 export function loweredLimits({ value }: JsonDocument, { named }: Target): readonly string[] {
-  const most = named?.preset.maxOutput ?? Infinity;
+  const most = named?.preset.maxOutput ?? null;
+  if (most === null) return NONE;
   return LIMITS.filter((key) => Number(value[key] ?? 0) > most);
 }
 

@@ -25,10 +25,11 @@ function launchOf(...args: readonly string[]) {
   });
 }
 
-Deno.test("without arguments all rows are measured in three rounds of a second, without peers", () => {
+Deno.test("without arguments all rows are measured in three rounds of a second, and mixed load of ten minutes, without peers", () => {
   assertEquals(accepted(), {
     seconds: 1,
     rounds: 3,
+    minutes: 10,
     only: [],
     profileFolder: null,
     peers: [],
@@ -43,6 +44,8 @@ Deno.test("rounds, seconds and rows of the benchmark are checked", () => {
   assertEquals([seconds, rounds, only], [0.5, 5, ["small", "cancel"]]);
   assertEquals(accepted("--profile", "profiles").profileFolder, "profiles");
   assertEquals(parsed("--seconds", "0"), "--seconds must be a number above 0");
+  assertEquals(accepted("--minutes", "0.5").minutes, 0.5);
+  assertEquals(parsed("--minutes", "0"), "--minutes must be a number above 0");
   assertEquals(parsed("--rounds", "1.5"), "--rounds must be a whole number above 0");
   assertEquals(parsed("--only", "tiny"), "--only tiny is no scenario and no measurement");
   assert(typeof parsed("--unknown") === "string");

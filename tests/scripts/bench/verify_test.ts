@@ -41,6 +41,16 @@ Deno.test("each response of the upstream is right for the request that selects i
   assertEquals(findBodyError(short, STREAM_RECORDS), "the stream has 16 text records");
 });
 
+Deno.test("a completion that a gateway has made of a message is right with its text and its end", () => {
+  const translated = textOf([completion]).replace("chatcmpl-bench", "chatcmpl-1");
+  assertEquals(findBodyError(translated, null), null);
+  for (
+    const altered of [translated.replace("yard", "yarn"), translated.replace('"stop"', "null")]
+  ) {
+    assertMatch(findBodyError(altered, null) ?? "", /^the completion is not complete/);
+  }
+});
+
 Deno.test("a stream of each API with an altered word, or without its end, is wrong", () => {
   for (
     const [body, end] of [[stream, "[DONE]"], [messages, "message_stop"], [responses, "completed"]]

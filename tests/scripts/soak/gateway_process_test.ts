@@ -1,12 +1,12 @@
 import { type Holdings, isComplaint, startGateway } from "../../../scripts/soak/gateway_process.ts";
 import { readGauges } from "../../../scripts/soak/metrics.ts";
-import { BROKEN_CONFIG } from "../../../scripts/soak/config.ts";
+import { BROKEN_CONFIG, plainSetting } from "../../../scripts/soak/config.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 
 Deno.test("the soak sees the socket, the tasks and the call of a client that waits, and that they end", async () => {
   const folder = await Deno.makeTempDir();
   await using started = new AsyncDisposableStack();
-  const gateway = await startGateway("http://127.0.0.1:9", folder, started);
+  const gateway = await startGateway(plainSetting("http://127.0.0.1:9"), folder, started);
   const { hostname, port } = new URL(gateway.url);
 
   /** Looks at the process until it holds what is expected. */
@@ -60,6 +60,7 @@ Deno.test("an error in the log of the gateway is a complaint, unless it is of th
     const line of [
       error("routing: is required (line 1, column 1)"),
       error("configuration not reloaded: the previous one stays in use"),
+      error("the state store is unavailable: requests that need it get 503"),
       JSON.stringify({ level: "info", msg: "request" }),
     ]
   ) assert(!isComplaint(line), line);

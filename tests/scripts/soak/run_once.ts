@@ -4,7 +4,7 @@ import { newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
 import { newIdleLimits } from "../../../src/runtime/connections/idle_rules.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
-import { configText } from "../../../scripts/soak/config.ts";
+import { configText, plainSetting } from "../../../scripts/soak/config.ts";
 import { type LoadResult, runLoad, USES } from "../../../scripts/soak/load.ts";
 import { serveUpstream } from "../../../scripts/soak/upstream.ts";
 import { configOf } from "../../config/parse.ts";
@@ -24,7 +24,11 @@ export async function runOnce(
   await using upstream = serveUpstream();
   const seen = new Set<string>();
   let requests = 0;
-  const gateway = newGateway(compile(configOf(configText(upstream.url, 0)), 1), world, []);
+  const gateway = newGateway(
+    compile(configOf(configText(plainSetting(upstream.url), 0)), 1),
+    world,
+    [],
+  );
   const app = createApp(gateway);
   const server = listen(
     async (request, peer) => {

@@ -38,6 +38,8 @@ function newRun(more: Partial<SoakRun> = {}): SoakRun {
       retries: 1,
       fallbacks: 1,
       brokenStreams: 1,
+      storeFailures: 3,
+      lostWrites: 0,
     },
     live: memory(0, 0),
     code: memory(0, 5e6),
@@ -67,6 +69,11 @@ Deno.test("a soak fails for an altered answer and for an error in the log", () =
   assertEquals(verdict(newRun({ complaints: ["a stack"] })), [
     "the log of the gateway has: a stack",
   ]);
+});
+
+Deno.test("a soak fails for a write to the state store that was lost", () => {
+  const gauges = { ...newRun().gauges, lostWrites: 2 };
+  assertEquals(verdict(newRun({ gauges })), ["lost writes to the state store: 2"]);
 });
 
 Deno.test("a soak fails if it did not reload, retry, fall back, break a stream or run each kind of use", () => {
@@ -129,14 +136,16 @@ Deno.test("memory is judged by its slope over the last half of a run that is lon
   assertEquals(fitLastHalf([...memory(0, 0), ...busy])?.bytesPerHour, 0);
 });
 
-Deno.test("the figures of a soak replace those that the page has", () => {
-  const page = "a\n<!-- soak figures: x -->\n\nold\n\n<!-- end of soak figures -->\nb\n";
-  const written = withFigures(page, ["new"], "Measured.");
+Deno.test("the figures of a soak replace those that the page has of the same store", () => {
+  const part = (store: string, text: string) =>
+    `<!-- soak figures over ${store}: x -->\n\n${text}\n\n<!-- end of soak figures over ${store} -->\n`;
+  const page = `a\n${part("memory", "old")}b\n${part("sqlite", "other")}c\n`;
+  const written = withFigures(page, "memory", ["new"], "Measured.");
   assertEquals(
     written,
-    "a\n<!-- soak figures: x -->\n\n```text\nnew\n```\n\nMeasured.\n\n<!-- end of soak figures -->\nb\n",
+    `a\n${part("memory", "```text\nnew\n```\n\nMeasured.")}b\n${part("sqlite", "other")}c\n`,
   );
-  assertEquals(withFigures(written, ["new"], "Measured."), written);
+  assertEquals(withFigures(written, "memory", ["new"], "Measured."), written);
 });
 
 Deno.test("a change passes two minutes of the soak before its tests run", async () => {

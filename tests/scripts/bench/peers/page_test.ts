@@ -30,7 +30,7 @@ function shownOf(row: string, target: ScenarioTarget): readonly [number, number,
   switch (target.kind) {
     case "min_rate_ratio": {
       const ratio = figure(row, "Switchyard", "rate / floor");
-      return [ratio, ratio, target.ratio];
+      return [ratio, ratio, target.besidePeers ?? target.ratio];
     }
     case "max_cpu_ratio": {
       // The table has whole microseconds.

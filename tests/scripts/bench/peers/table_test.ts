@@ -89,7 +89,7 @@ Deno.test("the measured figures of a run are written next to their targets, and 
   const rows = (text: string) => text.split("\n").filter((line) => line.startsWith("| `"));
   const changed = rows(written).filter((row) => !rows(page).includes(row));
   assertEquals(changed, [
-    "| `small` | rate / floor, 1 kB, 16 connections | 0.75 | 0.50 |",
+    "| `small` | rate / floor, 1 kB, 16 connections, beside other gateways | 0.80 | 0.50 |",
     "| `small` | CPU of a request / floor | 1.5 | 1.50 |",
     "| `translate` | rate / floor, Messages upstream | 0.60 | 0.50 |",
     "| `first` | first record of a stream at p99 | 5 ms | 2.50 ms; floor 2.50 ms |",

@@ -1,0 +1,122 @@
+import { configText } from "./configs.ts";
+import { encodePost } from "./http_client.ts";
+import { chatRequest, PACED_PIECE_COUNT, PACED_PIECE_MARK } from "./payloads.ts";
+import type { ServerProcesses } from "./processes.ts";
+import { quantile } from "./report.ts";
+
+/** Lateness of the pieces of many streams at the same time. */
+export interface PiecesResult {
+  readonly system: "provider" | "floor" | "gateway";
+  readonly streams: number;
+  /** Milliseconds from the write of each piece at the provider to its arrival, ascending. */
+  readonly lateMs: readonly number[];
+}
+
+const STREAM_COUNT = 512;
+
+/** Time after which a piece is late. */
+export const MAX_LATE_MS = 50;
+
+/** Streams begin in groups within one second, so that their pieces are spread. */
+const GROUP_COUNT = 64, GROUP_PAUSE_MS = 15;
+
+/** The first rounds of a system are its warm-up. */
+const ROUND_COUNT = 5, WARM_UP_COUNT = 3;
+
+const CHAT = "/v1/chat/completions";
+
+/** Opens the streams at the provider itself, at the floor and at the gateway, in turns. */
+export async function measurePieces(
+  servers: ServerProcesses,
+  { core, upstreamCore }: { readonly core: number; readonly upstreamCore: number },
+): Promise<readonly PiecesResult[]> {
+  const upstream = await servers.start("upstream.ts", "", upstreamCore);
+  const address = `http://127.0.0.1:${upstream.port}`;
+  const floor = await servers.start("floor.ts", `${address}${CHAT}`, core);
+  const gateway = await servers.start("gateway.ts", configText("one", address), core);
+  const systems = [
+    { system: "provider", port: upstream.port, late: [] as number[] },
+    { system: "floor", port: floor.port, late: [] as number[] },
+    { system: "gateway", port: gateway.port, late: [] as number[] },
+  ] as const;
+  for (let round = 0; round < ROUND_COUNT; round++) {
+    for (const { port, late } of systems) {
+      const times = await openAll(port);
+      if (round >= WARM_UP_COUNT) late.push(...times);
+    }
+  }
+  return systems.map(({ system, late }) => ({
+    system,
+    streams: STREAM_COUNT,
+    lateMs: late.toSorted((a, b) => a - b),
+  }));
+}
+
+async function openAll(port: number): Promise<readonly number[]> {
+  const late: number[] = [];
+  const reading: Promise<void>[] = [];
+  const connections = await Promise.all(
+    Array.from({ length: STREAM_COUNT }, () => Deno.connect({ hostname: "127.0.0.1", port })),
+  );
+  for (const [at, connection] of connections.entries()) {
+    reading.push(readStream(connection, late));
+    const isGroup = (at + 1) % (STREAM_COUNT / GROUP_COUNT) === 0;
+    if (isGroup) await new Promise((resolve) => setTimeout(resolve, GROUP_PAUSE_MS));
+  }
+  await Promise.all(reading);
+  return late;
+}
+
+const REQUEST = encodePost(CHAT, chatRequest("sse-paced", 1_000), {});
+const decoder = new TextDecoder();
+
+/** The size of a chunk of the body, between its line ends: JSON has none. */
+const CHUNK_HEAD = /\r\n[0-9a-f]+\r\n/g;
+
+/** Reads one stream to its end and adds the lateness of its pieces. */
+async function readStream(connection: Deno.TcpConn, late: number[]): Promise<void> {
+  using _open = connection;
+  await connection.write(REQUEST);
+  const buffer = new Uint8Array(16 * 1024);
+  let text = "";
+  let pieces = 0;
+  while (!text.includes("data: [DONE]")) {
+    const count = await connection.read(buffer);
+    if (count === null) throw new Error(`pieces: the stream ends early: ${text.slice(-200)}`);
+    const now = performance.timeOrigin + performance.now();
+    // A chunk may begin within a piece.
+    text = (text + decoder.decode(buffer.subarray(0, count))).replaceAll(CHUNK_HEAD, "");
+    for (const [sentAt, end] of piecesIn(text)) {
+      late.push(now - sentAt);
+      pieces++;
+      text = text.slice(end);
+    }
+  }
+  if (pieces !== PACED_PIECE_COUNT) throw new Error(`pieces: a stream has ${pieces} of them`);
+}
+
+/**
+ * Returns the times at which the pieces in a text were written, each with its end behind that of
+ * the piece before it.
+ */
+export function piecesIn(text: string): readonly (readonly [sentAt: number, end: number])[] {
+  let from = 0;
+  return [...text.matchAll(new RegExp(`"${PACED_PIECE_MARK}([\\d.]+)"`, "g"))].map((match) => {
+    const end = match.index + match[0].length - from;
+    from += end;
+    return [Number(match[1]), end];
+  });
+}
+
+/** Returns the report line of a system. */
+export function piecesLine({ system, streams, lateMs }: PiecesResult): string {
+  const late = lateMs.filter((ms) => ms > MAX_LATE_MS).length;
+  const [p50, p99, most] = [0.5, 0.99, 1].map((share) =>
+    `${quantile(lateMs, share).toFixed(1)} ms`
+  );
+  const missed = late === 0 || system !== "gateway" ? "" : " missed";
+  return `pieces ${
+    system.padEnd(20)
+  } ${streams} streams: p50 ${p50}, p99 ${p99}, at most ${most}; ` +
+    `${late} of ${lateMs.length} later than ${MAX_LATE_MS} ms${missed}`;
+}

@@ -1,0 +1,144 @@
+import { configText } from "./configs.ts";
+import { encodePost, type HttpClient, newHttpClient } from "./http_client.ts";
+import { warmUp } from "./measure.ts";
+import { chatRequest } from "./payloads.ts";
+import type { LocalServer, ServerProcesses } from "./processes.ts";
+import { quantile } from "./report.ts";
+
+/** Bounds of p99 in milliseconds. */
+export const P99_BOUNDS_MS = [1, 5, 10, 50] as const;
+
+/** The highest rate of small calls, in calls per second, at which p99 stays below each bound. */
+export interface RatesResult {
+  readonly floor: readonly number[];
+  readonly gateway: readonly number[];
+}
+
+/** Connections of the load, and calls that wait for one of them. */
+const CONNECTION_COUNT = 64;
+
+/** Length of one look at a rate, and of the warm-up, which shows the highest rate of all. */
+const LOOK_S = 1.5, WARM_UP_S = 8;
+
+/** The difference of two rates that the search takes for one, as a share of the highest of all. */
+const PRECISION_RATIO = 0.05;
+
+const CHAT = "/v1/chat/completions";
+
+/** Searches the rates of the floor and the gateway in turns. */
+export async function measureRates(
+  servers: ServerProcesses,
+  { core, upstreamCore }: { readonly core: number; readonly upstreamCore: number },
+): Promise<RatesResult> {
+  const upstream = await servers.start("upstream.ts", "", upstreamCore);
+  const address = `http://127.0.0.1:${upstream.port}`;
+  const floor = await newSearched(
+    await servers.start("floor.ts", `${address}${CHAT}`, core),
+  );
+  const gateway = await newSearched(
+    await servers.start("gateway.ts", configText("one", address), core),
+  );
+  const running = new Set([floor, gateway]);
+  while (running.size > 0) {
+    for (const searched of running) if (!await searched.look()) running.delete(searched);
+  }
+  return { floor: floor.search.rates(), gateway: gateway.search.rates() };
+}
+
+async function newSearched(system: LocalServer) {
+  const search = newRateSearch(P99_BOUNDS_MS, await warmUp(system, WARM_UP_S));
+  return {
+    search,
+    /** Looks at the next rate. Returns false at the end of the search. */
+    async look(): Promise<boolean> {
+      const rate = search.next();
+      if (rate === null) return false;
+      search.seen(rate, await p99At(system.port, rate));
+      return true;
+    },
+  };
+}
+
+/** A search for the highest rates at which p99 stays below some bounds. */
+export interface RateSearch {
+  /** Returns the next rate to look at; null at the end. */
+  next(): number | null;
+  seen(rate: number, p99Ms: number): void;
+  /** Returns the highest rate whose p99 was below each bound, 0 without one. */
+  rates(): readonly number[];
+}
+
+/** Returns a search between 0 and the highest rate of a system that is never idle. */
+export function newRateSearch(bounds: readonly number[], highest: number): RateSearch {
+  const looks: { readonly rate: number; readonly p99Ms: number }[] = [];
+
+  /** The highest rate below the bound, and the lowest one above it that is higher. */
+  function limits(bound: number) {
+    const low = Math.max(0, ...looks.filter(({ p99Ms }) => p99Ms < bound).map(({ rate }) => rate));
+    const above = looks.filter(({ rate, p99Ms }) => p99Ms >= bound && rate > low);
+    return { low, high: Math.min(highest, ...above.map(({ rate }) => rate)) };
+  }
+
+  return {
+    next() {
+      const open = bounds.map(limits)
+        .find(({ low, high }) => high - low > highest * PRECISION_RATIO);
+      return open === undefined ? null : (open.low + open.high) / 2;
+    },
+    seen: (rate, p99Ms) => void looks.push({ rate, p99Ms }),
+    rates: () => bounds.map((bound) => limits(bound).low),
+  };
+}
+
+/**
+ * Sends calls at this rate, whatever the system does, and returns p99 from the moment at which each
+ * was due, in milliseconds. A timer makes those of a millisecond begin together.
+ */
+async function p99At(port: number, rate: number): Promise<number> {
+  const request = encodePost(CHAT, chatRequest("json", 1_000), {});
+  const clients = await Promise.all(
+    Array.from({ length: CONNECTION_COUNT }, () => newHttpClient(port)),
+  );
+  const idle = [...clients];
+  const due: number[] = [];
+  const times: number[] = [];
+  const running = new Set<Promise<void>>();
+
+  async function call(client: HttpClient): Promise<void> {
+    for (let at = due.shift(); at !== undefined; at = due.shift()) {
+      const { status } = await client.exchange(request);
+      if (status !== 200) throw new Error(`rates: status ${status}: ${client.body()}`);
+      times.push(performance.now() - at);
+    }
+    idle.push(client);
+  }
+
+  const began = performance.now();
+  const count = Math.floor(rate * LOOK_S);
+  for (let begun = 0; begun < count;) {
+    const elapsedMs = performance.now() - began;
+    for (; begun < count && begun * 1000 / rate <= elapsedMs; begun++) {
+      due.push(began + begun * 1000 / rate);
+    }
+    while (due.length > running.size && idle.length > 0) {
+      const client = idle.pop();
+      if (client === undefined) break;
+      const calling: Promise<void> = call(client).finally(() => running.delete(calling));
+      running.add(calling);
+    }
+    await new Promise((resolve) => setTimeout(resolve, 1));
+  }
+  await Promise.all(running);
+  for (const client of clients) client[Symbol.dispose]();
+  return quantile(times.toSorted((a, b) => a - b), 0.99);
+}
+
+/** Returns the report line: the rates of both, and their ratio. */
+export function ratesLine({ floor, gateway }: RatesResult): string {
+  const figures = P99_BOUNDS_MS.map((bound, at) => {
+    const [base = 0, measured = 0] = [floor[at], gateway[at]];
+    const ratio = base === 0 ? "-" : (measured / base).toFixed(2);
+    return `${bound} ms ${measured.toFixed(0)}/s (floor ${base.toFixed(0)}/s, ${ratio})`;
+  });
+  return `rates  highest with p99 below ${figures.join(", ")}`;
+}
