@@ -1,4 +1,4 @@
-import type { Part } from "./answer_text.ts";
+import type { Span } from "../formats/edit.ts";
 
 /**
  * A replaced part of a text, in code points: services that write positions count characters so.
@@ -21,8 +21,13 @@ export function charsIn(text: string): number {
   return count;
 }
 
+/** A part of a text, with the text that replaces it; null if it stays. */
+interface ReplacedPart extends Span {
+  readonly text: string | null;
+}
+
 /** Returns the moves of a text whose parts are in order; those that stay move nothing. */
-export function movesOf(text: string, parts: readonly Part[]): readonly Move[] {
+export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
   const moves: Move[] = [];
   let [at, chars, newChars] = [0, 0, 0];
   for (const part of parts) {
