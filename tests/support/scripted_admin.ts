@@ -33,7 +33,9 @@ export function serveScripted(
   let latest = first;
   let opened = 0;
 
-  const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {} }, (request) => {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const server = Deno.serve({ hostname: "127.0.0.1", port, onListen() {}, signal }, (request) => {
     const { pathname, search } = new URL(request.url);
     if (pathname === "/events") {
       return new Response(events(), { headers: headers("text/event-stream") });
@@ -86,7 +88,9 @@ export function serveScripted(
 
   async function close() {
     endStreams();
-    await server.shutdown();
+    // Not `shutdown`: it waits for streams that the page opens again meanwhile.
+    stop.abort();
+    await server.finished;
   }
 
   return {
