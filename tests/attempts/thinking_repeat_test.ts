@@ -12,6 +12,7 @@ const TOOL = { name: "look", input_schema: { type: "object" } };
 const CALL = { type: "tool_use", id: "c1", name: "look", input: {} };
 const RESULT = { type: "tool_result", tool_use_id: "c1", content: "sunny" };
 const ASKED = { role: "user", content: "Weather?" };
+const SAID = { role: "assistant", content: "Let me see." };
 const CALLED = { role: "assistant", content: [CALL] };
 const FUNCTION = { name: "look", parameters: { type: "object" } };
 
@@ -79,6 +80,11 @@ const wanting: Answer = (request) =>
     ? answers(200, shortAnswer("messages", request.body.stream === true).body)
     : refuse();
 
+/** The member of a request with its dialogue. */
+function listOf(path: string): string {
+  return path === "/responses" ? "input" : "messages";
+}
+
 /** Whether thinking was off in each request so far. */
 function offs({ requests }: PoolGateway): readonly boolean[] {
   return requests.map(isOff);
@@ -120,17 +126,29 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     assertStringIncludes(reply.text, "Expected `thinking`");
   });
 
-  Deno.test(`a request without a tool loop, and a loop with thinking off, keep their refusal, ${path}`, async () => {
+  Deno.test(`a request without calls, or with thinking off, keeps its refusal, ${path}`, async () => {
     const pool = gatewayOf(() => refuse());
-    const key = path === "/responses" ? "input" : "messages";
-    const list = loop[key];
-    assert(Array.isArray(list));
-    await pool.post(path, { model: "m", ...loop, [key]: [ASKED] });
-    await pool.post(path, { model: "m", ...loop, [key]: [...list, ASKED] });
-    assertEquals(offs(pool), [false, false]);
+    await pool.post(path, { model: "m", ...loop, [listOf(path)]: [ASKED, SAID, ASKED] });
+    assertEquals(offs(pool), [false]);
     if (path === "/responses") return;
     await pool.post(path, { model: "m", ...loop, thinking: { type: "disabled" } });
-    assertEquals(offs(pool), [false, false, true]);
+    assertEquals(offs(pool), [false, true]);
+  });
+
+  Deno.test(`a loop that a text of the user has interrupted is repeated too, ${path}`, async () => {
+    const list = loop[listOf(path)];
+    assert(Array.isArray(list));
+    for (const more of [[ASKED], [SAID, ASKED]]) {
+      const pool = gatewayOf(wanting);
+      const body = { model: "m", ...loop, [listOf(path)]: [...list, ...more] };
+      assertEquals([(await pool.post(path, body)).status, offs(pool)], [200, [false, true]]);
+      const later = { ...body, [listOf(path)]: [...list, SAID, ASKED, SAID, ASKED] };
+      assertEquals([(await pool.post(path, later)).status, offs(pool)], [400, [
+        false,
+        true,
+        false,
+      ]]);
+    }
   });
 }
 

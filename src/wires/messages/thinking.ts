@@ -28,21 +28,25 @@ export function thinking({ prompt, carrier, target }: SectionInput): Result<Json
   return success(given === null ? {} : { thinking: given.value });
 }
 
-/** True if a request goes on after calls with a model that may think. */
-export function mayLackThinking(prompt: Prompt, { thinking: sent }: JsonObject): boolean {
+/**
+ * True if a request goes on after calls with a model that may think, also if a text of the user
+ * follows them: only the model knows whether that ends their loop.
+ */
+export function mayLackThinking({ messages }: Prompt, { thinking: sent }: JsonObject): boolean {
   const isOff = isObject(sent) && sent.type === "disabled";
-  return !isOff && callingTurns(prompt).length > 0;
+  const last = messages.findLastIndex(({ kind }) => kind === "assistant");
+  return !isOff && callingTurns(messages.slice(0, last + 1)).length > 0;
 }
 
 /** True if calls after the last user message follow thinking that the account has not signed. */
 function isUnsignedLoop(prompt: Prompt, { account }: SectionInput["target"]): boolean {
-  return callingTurns(prompt).some(({ thinking, reasoning, stored }) =>
+  return callingTurns(prompt.messages).some(({ thinking, reasoning, stored }) =>
     thinking.length === 0 && (reasoning ?? stored) !== null && stored?.account !== account.digest
   );
 }
 
 /** Returns the messages with calls after the last user message. */
-function callingTurns({ messages }: Prompt): readonly AssistantTurn[] {
+function callingTurns(messages: Prompt["messages"]): readonly AssistantTurn[] {
   return messages.slice(messages.findLastIndex(({ kind }) => kind === "user") + 1)
     .filter((turn) => turn.kind === "assistant")
     .filter(({ calls }) => calls.length > 0);
