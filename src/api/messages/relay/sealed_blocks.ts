@@ -81,11 +81,12 @@ export function thinkingOff(
     message > start && hasBlock(messages[message], "tool_use")
   );
   if (!isCut && !(mayBeBare && isBareLoop(messages.slice(start + 1)))) return [];
-  const edits = isObject(context) && Array.isArray(context.edits) ? context.edits : [];
+  const cleared = isObject(context) ? context : {};
+  const edits = Array.isArray(cleared.edits) ? cleared.edits : [];
   const others = edits.filter((edit) =>
     !isObject(edit) || !/^clear_thinking_/.test(`${edit.type}`)
   );
-  const left = others.length === 0 ? null : JSON.stringify({ ...context, edits: others });
+  const left = others.length === 0 ? null : JSON.stringify({ ...cleared, edits: others });
   return [
     ["thinking", '{"type":"disabled"}'],
     ...others.length < edits.length ? [["context_management", left]] as const : [],
