@@ -10,7 +10,11 @@ function eventsOf(pieces: readonly object[]): readonly StreamEvent[] {
   const decoder = newDecoder(scriptedWorld());
   return pieces.flatMap((piece) => {
     const choices = [{ index: 0, delta: { tool_calls: [{ index: 0, ...piece }] } }];
-    const events = decoder.push({ event: null, data: JSON.stringify({ id: "c", choices }) });
+    const events = decoder.push({
+      event: null,
+      data: JSON.stringify({ id: "c", choices }),
+      raw: null,
+    });
     assert(events.ok);
     return events.value;
   });
@@ -20,7 +24,7 @@ Deno.test("a signature that arrives behind the beginning of its call names it, a
   const begun = { id: "a", function: { name: "f", arguments: "" } };
   const rest = { function: { arguments: "{}" } };
   const value = { type: "extra_content", signature: SIGNED, call: 0 };
-  const signature = { type: "reasoning_item", value };
+  const signature: StreamEvent = { type: "reasoning_item", value };
   for (
     const pieces of [[begun, { ...rest, extra_content: SIGNED }], [begun, rest, {
       extra_content: SIGNED,
