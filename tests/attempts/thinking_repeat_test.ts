@@ -56,7 +56,7 @@ function gatewayOf(
   return poolGateway(
     `
 providers:
-  up: {type: messages, base_url: "http://up", api_keys: [${keys}], timeout: 60s, capabilities: {adaptive_thinking: true}}
+  up: {type: messages, base_url: "http://up", api_keys: [${keys}], timeout: 60s, capabilities: {adaptive_thinking: true, reasoning_effort: true, reasoning_effort_levels: [low, high, xhigh, max]}}
   spare: {type: messages, base_url: "http://spare", api_key: sk-spare}
 routing: {routes: [{name: main, targets: [{provider: up}], fallback: [{provider: spare}]}]}
 ${more}
@@ -151,6 +151,63 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     }
   });
 }
+
+/** A model that refuses a high effort while thinking is off. */
+const unthinking: Answer = (request) =>
+  isOff(request) && /"effort":"(?:xhigh|max)"/.test(JSON.stringify(request.body))
+    ? refuse("thinking.type: disabled is not supported with this effort.")
+    : wanting(request);
+
+const EFFORTS: Readonly<Record<string, readonly [(effort: string) => JsonObject, string]>> = {
+  "/chat/completions": [(reasoning_effort) => ({ reasoning_effort }), "reasoning_effort"],
+  "/responses": [(effort) => ({ reasoning: { effort } }), "reasoning.effort"],
+  "/messages": [(effort) => ({ output_config: { effort } }), "output_config.effort"],
+};
+
+for (const [path, [effortOf, name]] of Object.entries(EFFORTS)) {
+  Deno.test(`with thinking off the effort is one that every model takes, and named, ${path}`, async () => {
+    for (
+      const [effort, sent, lossy] of [["xhigh", "high", name], ["max", "high", name], [
+        "low",
+        "low",
+        null,
+      ]] as const
+    ) {
+      const pool = gatewayOf(unthinking);
+      const reply = await pool.post(path, { model: "m", ...LOOPS[path], ...effortOf(effort) });
+      assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy]);
+      assertEquals(pool.requests.map(({ body }) => body.output_config), [{ effort }, {
+        effort: sent,
+      }]);
+    }
+  });
+}
+
+Deno.test("with thinking off the efforts of system messages are lowered too, and nothing else of them", async () => {
+  const pool = gatewayOf(unthinking);
+  const told = { role: "system", content: "Note.", output_config: { effort: "max", a: 1 } };
+  const low = { ...told, output_config: { effort: "low" } };
+  const dialogue = [ASKED, told, CALLED, { role: "user", content: [RESULT] }, low];
+  const body = { model: "m", ...LOOPS["/messages"], messages: dialogue };
+  const reply = await pool.post("/messages?beta=true", body);
+  const lossy = reply.headers.get("x-gateway-lossy");
+  assertEquals([reply.status, lossy], [200, "messages.1.output_config.effort"]);
+  const lowered = { ...told, output_config: { effort: "high", a: 1 } };
+  assertEquals(pool.requests[1]?.body.messages, [ASKED, lowered, ...dialogue.slice(2)]);
+});
+
+Deno.test("with thinking off the effort of a named model is lowered without a lossy field", async () => {
+  for (const path of ["/chat/completions", "/messages"]) {
+    const pool = gatewayOf(
+      unthinking,
+      "models: {deep: {targets: [{provider: up, model: m}], parameters: {effort: max}}}",
+    );
+    const reply = await pool.post(path, { model: "deep", ...LOOPS[path] });
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, null]);
+    const sent = pool.requests.map(({ body }) => body.output_config);
+    assertEquals(sent, [{ effort: "max" }, { effort: "high" }]);
+  }
+});
 
 Deno.test("other errors of a loop without thinking are not repeated", async () => {
   const others = [[`Note: ${MISSING}`, 400], [MISSING, 422], ["Expected `text`", 400]] as const;

@@ -7,6 +7,7 @@ import {
 import { pushAll } from "../../../core/push_all.ts";
 import { type Edit, parseElements, parseMembers, removeElements } from "../../../formats/edit.ts";
 import { isSealed } from "../../reasoning/sealed_thinking.ts";
+import { effortPaths } from "./lowered_effort.ts";
 
 /**
  * Thinking blocks of one message that this gateway made out of the response of another upstream.
@@ -41,19 +42,20 @@ function isSealedThinking(block: JsonValue | undefined): boolean {
 }
 
 /**
- * Returns the paths of sealed blocks in the form of the Messages API, and `thinking` if the client
- * asks for what `thinkingOff` turns off.
+ * Returns the paths of sealed blocks in the form of the Messages API, `thinking` if the client asks
+ * for what `thinkingOff` turns off, and each effort that is lowered with it.
  */
 export function sealedPaths(
   request: JsonObject,
   found: readonly SealedBlocks[],
   isRefused = false,
 ): readonly string[] {
-  const isOff = isObject(request.thinking) && thinkingOff(request, found, isRefused).length > 0;
+  const isOff = thinkingOff(request, found, isRefused).length > 0;
+  const isLost = isOff && isObject(request.thinking);
   const cut = found.flatMap(({ message, blocks }) =>
     blocks.map((block) => `messages.${message}.content.${block}`)
   );
-  return isOff ? ["thinking", ...cut] : cut;
+  return [...isLost ? ["thinking"] : [], ...isOff ? effortPaths(request) : [], ...cut];
 }
 
 /**
