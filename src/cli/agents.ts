@@ -65,7 +65,8 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   codex: {
     title: "Codex",
-    text({ url, model, keyVariable }) {
+    text({ url, model, keyVariable, about }) {
+      const { contextSize } = about(model);
       const provider = [
         `name = "Switchyard"`,
         `base_url = ${JSON.stringify(`${url}/v1`)}`,
@@ -80,6 +81,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
         `web_search = "disabled"`,
         // For the models that it brings Codex requests low verbosity, which few providers have.
         ...CODEX_MODEL.test(model) ? ['model_verbosity = "medium"'] : [],
+        ...contextSize === null ? [] : [`model_context_window = ${contextSize}`],
         "",
         "[model_providers.switchyard]",
         ...provider,
@@ -121,14 +123,14 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
   },
   pi: {
     title: "pi",
-    text({ url, model, smallModel, reasoning, keyVariable }) {
+    text({ url, model, smallModel, reasoning, keyVariable, about }) {
       const ids = [...new Set([model, smallModel])];
       const provider: JsonObject = {
         baseUrl: `${url}/v1`,
         // Over Responses pi names its session.
         api: "openai-responses",
         apiKey: keyVariable ?? NO_KEY,
-        models: ids.map((id) => ({ id, reasoning })),
+        models: ids.map((id) => piModel(about(id), reasoning)),
       };
       return `${JSON.stringify({ providers: { switchyard: provider } }, null, 2)}\n`;
     },
@@ -179,6 +181,20 @@ function opencodeModel(
     ? {}
     : { limit: { context: contextSize, output: maxOutput } };
   return { name: displayName, tool_call: true, reasoning, ...limit };
+}
+
+/** Returns a model of pi. */
+function piModel(
+  { name, displayName, contextSize, maxOutput }: AgentModel,
+  reasoning: boolean,
+): JsonObject {
+  return {
+    id: name,
+    ...displayName !== name && { name: displayName },
+    reasoning,
+    ...contextSize !== null && { contextWindow: contextSize },
+    ...maxOutput !== null && { maxTokens: maxOutput },
+  };
 }
 
 /** Returns the steps for a text that is shell lines. */

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../core/json/json.ts";
+import { thinksBeforeCalls } from "./model_behaviour.ts";
 import { extraInputErrors, words } from "./field_checks.ts";
 
 // Messages API, create: unknown fields are refused.
@@ -78,6 +79,16 @@ export function* messagesFieldErrors(body: JsonObject, headers: Headers): Genera
     isObject(thinking) && (numberOf(thinking.budget_tokens) ?? -1) >= (numberOf(maxTokens) ?? 0)
   ) {
     yield "`max_tokens` must be greater than `thinking.budget_tokens`";
+  }
+  yield* unthinkingErrors(body);
+}
+
+/** Yields the error of a model that always thinks, which does so with these efforts. */
+function* unthinkingErrors({ model, thinking, output_config: config }: JsonObject) {
+  const isOff = isObject(thinking) && thinking.type === "disabled";
+  const isHigh = isObject(config) && (config.effort === "xhigh" || config.effort === "max");
+  if (isOff && isHigh && typeof model === "string" && thinksBeforeCalls(model)) {
+    yield "thinking.type: 'disabled' is not supported with effort 'xhigh' or 'max'";
   }
 }
 

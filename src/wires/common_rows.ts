@@ -25,6 +25,9 @@ const LIFTED = exactBut("as that of the message");
 /** The other protocols have no names of authors. */
 const NAME = lossy("the message");
 
+/** What another host has signed: only that host reads it. */
+const SIGNATURE = lossy("everything else");
+
 /** The grammar of a custom tool that becomes a function. */
 export const BRIDGED_GRAMMAR = lossy("its text, in the description of the function");
 
@@ -66,6 +69,8 @@ export const COMMON_ROWS = {
   "messages[assistant].tool_calls[function].function.name": exact,
   "messages[assistant].tool_calls[function].function.arguments": exact,
   "messages[assistant].tool_calls[function].function.parsed_arguments": PARSED,
+  "messages[assistant].tool_calls[function].extra_content": SIGNATURE,
+  "messages[assistant].extra_content": SIGNATURE,
   "messages[assistant].function_call.name": exact,
   "messages[assistant].function_call.arguments": exact,
   "messages[assistant].reasoning_content": exact,
@@ -153,6 +158,7 @@ export const CUSTOM_CALL_ROWS = {
   "messages[assistant].tool_calls[custom].index": ignored,
   "messages[assistant].tool_calls[custom].custom.name": exact,
   "messages[assistant].tool_calls[custom].custom.input": exact,
+  "messages[assistant].tool_calls[custom].extra_content": SIGNATURE,
 } as const satisfies FieldRows<ChatField>;
 
 /** Rows of custom tools, for protocols that have functions only (`bridgeCustomTools`). */

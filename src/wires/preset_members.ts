@@ -61,7 +61,11 @@ function copied(value: NonNullable<Parameters[keyof Parameters]>): JsonValue {
 }
 
 /** Returns the text of a member that is an object or absent, with an inner member set. */
-export function withInner({ text, members }: JsonDocument, key: string, entry: Entry): string {
+export function withInner(
+  { text, members }: Pick<JsonDocument, "text" | "members">,
+  key: string,
+  entry: Entry,
+): string {
   const member = members.findLast((one) => one.key === key);
   const own = member === undefined ? "" : text.slice(member.start, member.end);
   const object = own.startsWith("{") ? own : "{}";

@@ -12,6 +12,7 @@ const TOOL = { name: "look", input_schema: { type: "object" } };
 const CALL = { type: "tool_use", id: "c1", name: "look", input: {} };
 const RESULT = { type: "tool_result", tool_use_id: "c1", content: "sunny" };
 const ASKED = { role: "user", content: "Weather?" };
+const SAID = { role: "assistant", content: "Let me see." };
 const CALLED = { role: "assistant", content: [CALL] };
 const FUNCTION = { name: "look", parameters: { type: "object" } };
 
@@ -55,7 +56,7 @@ function gatewayOf(
   return poolGateway(
     `
 providers:
-  up: {type: messages, base_url: "http://up", api_keys: [${keys}], timeout: 60s, capabilities: {adaptive_thinking: true}}
+  up: {type: messages, base_url: "http://up", api_keys: [${keys}], timeout: 60s, capabilities: {adaptive_thinking: true, reasoning_effort: true, reasoning_effort_levels: [low, high, xhigh, max]}}
   spare: {type: messages, base_url: "http://spare", api_key: sk-spare}
 routing: {routes: [{name: main, targets: [{provider: up}], fallback: [{provider: spare}]}]}
 ${more}
@@ -78,6 +79,11 @@ const wanting: Answer = (request) =>
   isOff(request)
     ? answers(200, shortAnswer("messages", request.body.stream === true).body)
     : refuse();
+
+/** The member of a request with its dialogue. */
+function listOf(path: string): string {
+  return path === "/responses" ? "input" : "messages";
+}
 
 /** Whether thinking was off in each request so far. */
 function offs({ requests }: PoolGateway): readonly boolean[] {
@@ -120,19 +126,88 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     assertStringIncludes(reply.text, "Expected `thinking`");
   });
 
-  Deno.test(`a request without a tool loop, and a loop with thinking off, keep their refusal, ${path}`, async () => {
+  Deno.test(`a request without calls, or with thinking off, keeps its refusal, ${path}`, async () => {
     const pool = gatewayOf(() => refuse());
-    const key = path === "/responses" ? "input" : "messages";
-    const list = loop[key];
-    assert(Array.isArray(list));
-    await pool.post(path, { model: "m", ...loop, [key]: [ASKED] });
-    await pool.post(path, { model: "m", ...loop, [key]: [...list, ASKED] });
-    assertEquals(offs(pool), [false, false]);
+    await pool.post(path, { model: "m", ...loop, [listOf(path)]: [ASKED, SAID, ASKED] });
+    assertEquals(offs(pool), [false]);
     if (path === "/responses") return;
     await pool.post(path, { model: "m", ...loop, thinking: { type: "disabled" } });
-    assertEquals(offs(pool), [false, false, true]);
+    assertEquals(offs(pool), [false, true]);
+  });
+
+  Deno.test(`a loop that a text of the user has interrupted is repeated too, ${path}`, async () => {
+    const list = loop[listOf(path)];
+    assert(Array.isArray(list));
+    for (const more of [[ASKED], [SAID, ASKED]]) {
+      const pool = gatewayOf(wanting);
+      const body = { model: "m", ...loop, [listOf(path)]: [...list, ...more] };
+      assertEquals([(await pool.post(path, body)).status, offs(pool)], [200, [false, true]]);
+      const later = { ...body, [listOf(path)]: [...list, SAID, ASKED, SAID, ASKED] };
+      assertEquals([(await pool.post(path, later)).status, offs(pool)], [400, [
+        false,
+        true,
+        false,
+      ]]);
+    }
   });
 }
+
+/** A model that refuses a high effort while thinking is off. */
+const unthinking: Answer = (request) =>
+  isOff(request) && /"effort":"(?:xhigh|max)"/.test(JSON.stringify(request.body))
+    ? refuse("thinking.type: disabled is not supported with this effort.")
+    : wanting(request);
+
+const EFFORTS: Readonly<Record<string, readonly [(effort: string) => JsonObject, string]>> = {
+  "/chat/completions": [(reasoning_effort) => ({ reasoning_effort }), "reasoning_effort"],
+  "/responses": [(effort) => ({ reasoning: { effort } }), "reasoning.effort"],
+  "/messages": [(effort) => ({ output_config: { effort } }), "output_config.effort"],
+};
+
+for (const [path, [effortOf, name]] of Object.entries(EFFORTS)) {
+  Deno.test(`with thinking off the effort is one that every model takes, and named, ${path}`, async () => {
+    for (
+      const [effort, sent, lossy] of [["xhigh", "high", name], ["max", "high", name], [
+        "low",
+        "low",
+        null,
+      ]] as const
+    ) {
+      const pool = gatewayOf(unthinking);
+      const reply = await pool.post(path, { model: "m", ...LOOPS[path], ...effortOf(effort) });
+      assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy]);
+      assertEquals(pool.requests.map(({ body }) => body.output_config), [{ effort }, {
+        effort: sent,
+      }]);
+    }
+  });
+}
+
+Deno.test("with thinking off the efforts of system messages are lowered too, and nothing else of them", async () => {
+  const pool = gatewayOf(unthinking);
+  const told = { role: "system", content: "Note.", output_config: { effort: "max", a: 1 } };
+  const low = { ...told, output_config: { effort: "low" } };
+  const dialogue = [ASKED, told, CALLED, { role: "user", content: [RESULT] }, low];
+  const body = { model: "m", ...LOOPS["/messages"], messages: dialogue };
+  const reply = await pool.post("/messages?beta=true", body);
+  const lossy = reply.headers.get("x-gateway-lossy");
+  assertEquals([reply.status, lossy], [200, "messages.1.output_config.effort"]);
+  const lowered = { ...told, output_config: { effort: "high", a: 1 } };
+  assertEquals(pool.requests[1]?.body.messages, [ASKED, lowered, ...dialogue.slice(2)]);
+});
+
+Deno.test("with thinking off the effort of a named model is lowered without a lossy field", async () => {
+  for (const path of ["/chat/completions", "/messages"]) {
+    const pool = gatewayOf(
+      unthinking,
+      "models: {deep: {targets: [{provider: up, model: m}], parameters: {effort: max}}}",
+    );
+    const reply = await pool.post(path, { model: "deep", ...LOOPS[path] });
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, null]);
+    const sent = pool.requests.map(({ body }) => body.output_config);
+    assertEquals(sent, [{ effort: "max" }, { effort: "high" }]);
+  }
+});
 
 Deno.test("other errors of a loop without thinking are not repeated", async () => {
   const others = [[`Note: ${MISSING}`, 400], [MISSING, 422], ["Expected `text`", 400]] as const;

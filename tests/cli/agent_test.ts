@@ -144,6 +144,19 @@ Deno.test("the first named model of the file is the usual model, with its limits
     '"coder":{"name":"Coder","tool_call":true,"reasoning":false,"limit":{"context":200000,"output":32000}}',
   );
   assertStringIncludes(opencode, '"small":{"name":"small","tool_call":true,"reasoning":false}');
+  const codex = await printed("codex");
+  assert(
+    codex.indexOf("model_context_window = 200000\n") < codex.indexOf("[model_providers"),
+    codex,
+  );
+  assertStringIncludes(codex, "model_context_window = 200000\n");
+  assert(!(await printed("codex", "--model", "small")).includes("model_context_window"));
+  const pi = parseJson(await printed("pi", "--small-model", "small"));
+  assert(isObject(pi) && isObject(pi.providers) && isObject(pi.providers.switchyard));
+  assertEquals(pi.providers.switchyard.models, [
+    { id: "coder", name: "Coder", reasoning: false, contextWindow: 200_000, maxTokens: 32_000 },
+    { id: "small", reasoning: false },
+  ]);
   const catalog = parseJson(await printed("codex", "--catalog", "--model", "small"));
   assert(isObject(catalog) && Array.isArray(catalog.models));
   const entries = catalog.models.map((entry) =>

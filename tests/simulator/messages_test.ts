@@ -152,6 +152,27 @@ Deno.test("sim-json answers with an object that matches the schema in output_con
   assertEquals(content[0].text, '{"day":"2026-01-02"}');
 });
 
+Deno.test("a model that thinks refuses a high effort while thinking is off", async () => {
+  const cases = [
+    ["sim-recall", "disabled", "xhigh", 400],
+    ["sim-recall", "disabled", "max", 400],
+    ["sim-recall", "disabled", "high", 200],
+    ["sim-recall", "adaptive", "max", 200],
+    ["sim-echo", "disabled", "max", 200],
+  ] as const;
+  for (const [model, type, effort, status] of cases) {
+    const response = await callSimulator("/messages/v1/messages", {
+      model,
+      max_tokens: 100,
+      messages: [{ role: "user", content: "hi" }],
+      thinking: { type },
+      output_config: { effort },
+    });
+    await response.body?.cancel();
+    assertEquals([model, type, effort, response.status], [model, type, effort, status]);
+  }
+});
+
 Deno.test("a loop without thinking is refused by a model that thinks, unless thinking is off, and by every model with thinking", async () => {
   const call = { type: "tool_use", id: "toolu_1", name: "f", input: {} };
   const result = { type: "tool_result", tool_use_id: "toolu_1", content: "1" };

@@ -43,6 +43,7 @@ const MARK = { mode: "explicit" };
 const TOOL = { type: "function", function: { name: "look" } };
 const CUSTOM = { type: "custom", custom: { name: "draw" } };
 const THINKING = { type: "thinking", thinking: "Hm.", signature: "S1" };
+const SIGNED = { google: { thought_signature: "S1" } };
 const CITED = { url: "https://a.example/", title: "A", start_index: 0, end_index: 1 };
 
 /** A top-level field. */
@@ -395,6 +396,7 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
       shown: "parsed_arguments",
     },
   ),
+  "messages[assistant].tool_calls[function].extra_content": inCall("extra_content", SIGNED),
   "messages[assistant].tool_calls[custom].id": inCustomCall((id) => ({ id }), "call_7"),
   "messages[assistant].tool_calls[custom].index": inCustomCall((index) => ({ index }), 77),
   "messages[assistant].tool_calls[custom].custom.name": inCustomCall(
@@ -405,6 +407,12 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
     (input) => ({ custom: { name: "draw", input } }),
     "a line",
   ),
+  "messages[assistant].tool_calls[custom].extra_content": inCustomCall(
+    (extra_content) => ({ extra_content }),
+    SIGNED,
+    { path: "messages[1].tool_calls[0].extra_content" },
+  ),
+  "messages[assistant].extra_content": spoken("extra_content", SIGNED),
   "messages[assistant].function_call.name": spoken("function_call", {
     name: "peek",
     arguments: "{}",

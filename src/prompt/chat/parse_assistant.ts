@@ -26,6 +26,7 @@ export function parseAssistant(
   const problem = carrier.use(at) ?? carrier.unknown(message, "messages[assistant]", path) ??
     nameProblem(message, "assistant", path, carrier);
   if (problem !== null) return problem;
+  loseSignature(message, "messages[assistant]", path, carrier);
   const content = message.content ?? null;
   const read = allIn({
     citations: citations(message, given, path, carrier),
@@ -48,6 +49,17 @@ export function parseAssistant(
   if (!read.ok) return read;
   const cache = parseCache(message, path, carrier);
   return success({ kind: "assistant", at, cache, signed: null, stored, ...read.value });
+}
+
+/** Names what a Chat host has signed (`extra_content`) if the carrier's protocol loses it. */
+function loseSignature(
+  { extra_content: signature = null }: JsonObject,
+  holder: "messages[assistant]" | `messages[assistant].tool_calls[${ToolCall["kind"]}]`,
+  path: string,
+  carrier: Carrier,
+): void {
+  const place = { field: `${holder}.extra_content`, path: `${path}.extra_content` } as const;
+  if (signature !== null) carrier.apply(place);
 }
 
 /** Returns a text that the carrier may refuse; null if it is empty. */
@@ -149,6 +161,7 @@ function parseCall(call: JsonObject, path: string, carrier: Carrier): Result<Too
   const at: FieldRef = { field: `${holder}.id`, path, refusedPath: `${path}.type` };
   const refused = carrier.use(at) ?? carrier.unknown(call, holder, path);
   if (refused !== null) return refused;
+  loseSignature(call, holder, path, carrier);
   const id = { value: call.id, at: { ...at, path: `${path}.id` } };
   if (!hasText(id)) return missing(id.at.path);
   return parseCalled(call[type], type, id, at, `${path}.${type}`, carrier);

@@ -171,7 +171,11 @@ function isEmptyValue(value: unknown): boolean {
 function reasoningChanges({ message, profile, returned }: ChangedMessage): Change[] {
   const { reasoning_content: text = null } = message;
   if (profile.needsReasoning === true) {
-    return text === null && callsOf(message).length > 0 ? [["reasoning_content", '""']] : [];
+    // A client may have the text of another host, under the other name.
+    const known = typeof message.reasoning === "string" ? message.reasoning : "";
+    return text === null && callsOf(message).length > 0
+      ? [["reasoning_content", JSON.stringify(known)]]
+      : [];
   }
   if (profile.takesReasoning !== true) return [];
   const own = message.reasoning_details ?? null;

@@ -87,7 +87,9 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
     for (const [at, item] of list.entries()) {
       const piece = parsePiece(item, form === "whole" ? at : null, () => exactAt(at));
       if (!piece.ok) return piece;
-      add(finder.find(piece.value, list), piece.value.text, events);
+      const call = finder.find(piece.value, list);
+      if (call.position < announced) sign(call, events);
+      add(call, piece.value.text, events);
     }
     const older = message.function_call ?? null;
     if (older !== null) {
@@ -134,9 +136,8 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       const { position, id, name, isCustom } = call;
       announced += 1;
       const kind = isCustom && { kind: "custom" } as const;
-      if (call.signature !== null) events.push(signatureEvent(call.signature, position));
+      sign(call, events);
       events.push({ type: "tool_call", index: position, id: nameCall(id), name, ...kind });
-      call.signature = null;
       const buffered = waiting.get(position);
       if (buffered === undefined) continue;
       waiting.delete(position);
@@ -145,6 +146,12 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       length -= delta.length;
       events.push({ type: "tool_arguments", index: position, delta });
     }
+  }
+
+  /** Emits a signature that has arrived, before its call or, if it is late, after it. */
+  function sign(call: FoundCall, events: StreamEvent[]): void {
+    if (call.signature !== null) events.push(signatureEvent(call.signature, call.position));
+    call.signature = null;
   }
 
   /** True if the call can be emitted. The legacy call never has an ID. */

@@ -1,7 +1,8 @@
-import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
+import { listedPath, notCarried } from "../../prompt/carry.ts";
 import type { AssistantTurn, Format, Given, Prompt } from "../../prompt/prompt.ts";
+import { parameterAt } from "../../prompt/preset.ts";
 import { undeclared } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 import { closeSchema, isAnyObject } from "./closed_schema.ts";
@@ -12,37 +13,54 @@ const MAX_OPENED_PATHS = 512;
 
 const DEFAULT_LEVELS: readonly string[] = ["low", "medium", "high"];
 
+/** The highest level of effort that every model takes while thinking is off. */
+export const MAX_UNTHINKING_EFFORT = "high";
+
+/** True for a level of effort that some models refuse while thinking is off. */
+export function needsThinking(effort: JsonValue | undefined): boolean {
+  return effort === "xhigh" || effort === "max";
+}
+
 /**
  * Returns `thinking` as the client sent it. A reasoning effort never adds it. It is turned off for
  * a tool loop that has come from another account: a model that thinks refuses calls without the
  * signed thinking before them, and newer models also think without the field. If such a loop has no
  * thinking at all, only the model knows whether it refuses it.
  */
-export function thinking({ prompt, carrier, target }: SectionInput): Result<JsonObject> {
-  const { thinking: given } = prompt;
-  const { isThinkingOff = isUnsignedLoop(prompt, target) } = target;
-  if (given?.kind !== "disabled" && isThinkingOff) {
+export function thinking(input: SectionInput): Result<JsonObject> {
+  const { prompt: { thinking: given }, carrier } = input;
+  if (isTurnedOff(input)) {
     if (given !== null) carrier.lose(given.at.path);
     return success({ thinking: { type: "disabled" } });
   }
   return success(given === null ? {} : { thinking: given.value });
 }
 
-/** True if a request goes on after calls with a model that may think. */
-export function mayLackThinking(prompt: Prompt, { thinking: sent }: JsonObject): boolean {
+/** True if thinking is off although the client has not disabled it. */
+function isTurnedOff({ prompt, target }: SectionInput): boolean {
+  const { isThinkingOff = isUnsignedLoop(prompt, target) } = target;
+  return prompt.thinking?.kind !== "disabled" && isThinkingOff;
+}
+
+/**
+ * True if a request goes on after calls with a model that may think, also if a text of the user
+ * follows them: only the model knows whether that ends their loop.
+ */
+export function mayLackThinking({ messages }: Prompt, { thinking: sent }: JsonObject): boolean {
   const isOff = isObject(sent) && sent.type === "disabled";
-  return !isOff && callingTurns(prompt).length > 0;
+  const last = messages.findLastIndex(({ kind }) => kind === "assistant");
+  return !isOff && callingTurns(messages.slice(0, last + 1)).length > 0;
 }
 
 /** True if calls after the last user message follow thinking that the account has not signed. */
 function isUnsignedLoop(prompt: Prompt, { account }: SectionInput["target"]): boolean {
-  return callingTurns(prompt).some(({ thinking, reasoning, stored }) =>
+  return callingTurns(prompt.messages).some(({ thinking, reasoning, stored }) =>
     thinking.length === 0 && (reasoning ?? stored) !== null && stored?.account !== account.digest
   );
 }
 
 /** Returns the messages with calls after the last user message. */
-function callingTurns({ messages }: Prompt): readonly AssistantTurn[] {
+function callingTurns(messages: Prompt["messages"]): readonly AssistantTurn[] {
   return messages.slice(messages.findLastIndex(({ kind }) => kind === "user") + 1)
     .filter((turn) => turn.kind === "assistant")
     .filter(({ calls }) => calls.length > 0);
@@ -65,15 +83,21 @@ export function outputConfig(input: SectionInput): Result<JsonObject> {
 
 function encodeEffort(
   { value: effort, at }: Given<string>,
-  { target: { provider } }: SectionInput,
+  input: SectionInput,
 ): Result<JsonObject> {
+  const { carrier, target } = input;
+  const { provider } = target;
   const { reasoning_effort_levels: listed } = provider.settings.capabilities;
   // The Messages API has neither level, whatever the provider's list contains.
   if (effort === "none" || effort === "minimal") return notCarried(at);
   const isPermitted = (listed.length === 0 ? DEFAULT_LEVELS : listed).includes(effort);
-  return isPermitted
-    ? success({ effort })
-    : undeclared(at.path, provider, "reasoning_effort_levels");
+  if (!isPermitted) return undeclared(at.path, provider, "reasoning_effort_levels");
+  if (!needsThinking(effort) || !isTurnedOff(input)) return success({ effort });
+  // Of the parameter of a named model the client has lost nothing.
+  const preset = target.named?.preset;
+  const isOwn = preset === undefined || parameterAt(preset, "effort").path !== at.path;
+  if (isOwn) carrier.lose(listedPath(at));
+  return success({ effort: MAX_UNTHINKING_EFFORT });
 }
 
 /**

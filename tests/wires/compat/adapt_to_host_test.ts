@@ -145,6 +145,9 @@ Deno.test("deepseek gets reasoning with every call, if only an empty one", () =>
   const empty = { ...calling(call("a")), reasoning_content: "" };
   assertEquals(body.messages, [USER, empty, result("a"), thought, result("b")]);
   assertEquals(lossy, []);
+  const other = { ...calling(call("a")), reasoning: "Hm." };
+  const moved = sentTo("deepseek", { messages: [USER, other, result("a")] }).body;
+  assertEquals(moved.messages, [USER, { ...other, reasoning_content: "Hm." }, result("a")]);
 });
 
 Deno.test("groq gets the members of Chat Completions, and what else a message said is named", () => {

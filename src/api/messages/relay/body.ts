@@ -2,6 +2,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../../core/json
 import { changeMembers, type Edit, type Entry, splice } from "../../../formats/edit.ts";
 import { samplingDefaults } from "../../../wires/sampling.ts";
 import { newPayload, type Payload } from "../../../wires/payload.ts";
+import { effortEdits } from "./lowered_effort.ts";
 import { cutEdits, type SealedBlocks, thinkingOff } from "./sealed_blocks.ts";
 
 /** First version of the API without sampling fields (Messages API, versions). */
@@ -14,8 +15,8 @@ const THINKS: readonly unknown[] = ["enabled", "adaptive"];
 
 /**
  * Returns the client's own text for a target with the same API. Only the model, added members and
- * sealed thinking blocks are edited, and `thinking` if they are cut in the running tool loop: a
- * changed byte in a signed block makes the upstream refuse it.
+ * sealed thinking blocks are edited, and `thinking` and the effort if they are cut in the running
+ * tool loop: a changed byte in a signed block makes the upstream refuse it.
  */
 export function relayedBody(
   document: JsonDocument,
@@ -29,12 +30,15 @@ export function relayedBody(
 
   // The edits are made when the request is sent: most prepared targets are never called.
   function edits(): readonly Edit[] {
-    return known ??= [
+    if (known !== null) return known;
+    const off = thinkingOff(value, sealed, isThinkingOff);
+    return known = [
       ...changeMembers(text.indexOf("{"), members, [
         ...value.model === model ? [] : [["model", JSON.stringify(model)] as const],
         ...added,
-        ...thinkingOff(value, sealed, isThinkingOff),
+        ...off,
       ]),
+      ...off.length === 0 ? [] : effortEdits(document),
       ...cutEdits(document, sealed),
     ];
   }

@@ -9,7 +9,13 @@ import { relayedPreset } from "./preset.ts";
 import { clientVersion, relayedHeaders } from "./headers.ts";
 import { relayWhole } from "./relay_whole.ts";
 import { newMessageRelay } from "./relay_stream.ts";
-import { mayLackThinking, type SealedBlocks, sealedBlocks, sealedPaths } from "./sealed_blocks.ts";
+import {
+  mayLackThinking,
+  type SealedBlocks,
+  sealedBlocks,
+  sealedPaths,
+  thinkingOff,
+} from "./sealed_blocks.ts";
 
 /**
  * Returns a function that prepares a request for targets with the same API. The client's own
@@ -28,9 +34,14 @@ export function newRelayedCandidates(
     const { provider, model } = target;
     const sealed = found ??= sealedBlocks(document.value.messages);
     const version = clientVersion(headers) ?? providerVersion(provider.settings);
-    const preset = relayedPreset(document, target, takesSampling(document.value, version));
-    if (!preset.ok) return preset;
     const isOff = target.isThinkingOff === true;
+    const preset = relayedPreset(
+      document,
+      target,
+      takesSampling(document.value, version),
+      () => thinkingOff(document.value, sealed, isOff).length > 0,
+    );
+    if (!preset.ok) return preset;
     const lossy = isOff
       ? sealedPaths(document.value, sealed, isOff)
       : lost ??= sealedPaths(document.value, sealed);

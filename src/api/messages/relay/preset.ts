@@ -9,6 +9,7 @@ import { type Entry, parseElements } from "../../../formats/edit.ts";
 import type { Parameters } from "../../../prompt/preset.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
 import { refuseParameters } from "../../../wires/preset_refusal.ts";
+import { MAX_UNTHINKING_EFFORT, needsThinking } from "../../../wires/messages/thinking.ts";
 import { fillMembers, type ParameterPlaces, withInner } from "../../../wires/preset_members.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { SENTENCES } from "../sentences.ts";
@@ -27,16 +28,21 @@ const SAMPLING: readonly (keyof Parameters)[] = ["temperature", "top_p", "top_k"
 /**
  * Returns the members that a named model sets in a Messages request; none for a route. Refuses a
  * target whose provider does not take a parameter. `hasSampling` is false for a request that may
- * have no sampling fields.
+ * have no sampling fields. `isThinkingOff` returns true if the gateway turns thinking off.
  */
 export function relayedPreset(
   document: JsonDocument,
   target: Target,
   hasSampling: boolean,
+  isThinkingOff: () => boolean,
 ): Result<RelayedPreset> {
   const { named } = target;
   if (named === undefined) return success(NOTHING);
-  const { entries, values, filled } = fillMembers(document, named.preset, places(hasSampling));
+  const { entries, values, filled } = fillMembers(
+    document,
+    named.preset,
+    places(hasSampling, isThinkingOff),
+  );
   const refused = refuseParameters(filled, target, true);
   if (refused !== null) return refused;
   const choice = serialChoice(document, named.preset.parameters);
@@ -44,7 +50,7 @@ export function relayedPreset(
   return success({ entries: [...entries, ...choice, ...system], values });
 }
 
-function places(hasSampling: boolean): ParameterPlaces {
+function places(hasSampling: boolean, isThinkingOff: () => boolean): ParameterPlaces {
   return {
     places: {
       effort: ["output_config", "effort"],
@@ -58,7 +64,11 @@ function places(hasSampling: boolean): ParameterPlaces {
     isTaken: (key, { thinking }) =>
       key === "parallel_tool_calls" || !hasSampling && SAMPLING.includes(key) ||
       key === "effort" && isObject(thinking) && thinking.type === "disabled",
-    written: (key, value) => key === "service_tier" ? tier(value) : value,
+    written(key, value) {
+      if (key === "service_tier") return tier(value);
+      const isHigh = key === "effort" && needsThinking(value) && isThinkingOff();
+      return isHigh ? MAX_UNTHINKING_EFFORT : value;
+    },
   };
 }
 

@@ -7,6 +7,7 @@ import {
 import { pushAll } from "../../../core/push_all.ts";
 import { type Edit, parseElements, parseMembers, removeElements } from "../../../formats/edit.ts";
 import { isSealed } from "../../reasoning/sealed_thinking.ts";
+import { effortPaths } from "./lowered_effort.ts";
 
 /**
  * Thinking blocks of one message that this gateway made out of the response of another upstream.
@@ -41,19 +42,20 @@ function isSealedThinking(block: JsonValue | undefined): boolean {
 }
 
 /**
- * Returns the paths of sealed blocks in the form of the Messages API, and `thinking` if the client
- * asks for what `thinkingOff` turns off.
+ * Returns the paths of sealed blocks in the form of the Messages API, `thinking` if the client asks
+ * for what `thinkingOff` turns off, and each effort that is lowered with it.
  */
 export function sealedPaths(
   request: JsonObject,
   found: readonly SealedBlocks[],
   isRefused = false,
 ): readonly string[] {
-  const isOff = isObject(request.thinking) && thinkingOff(request, found, isRefused).length > 0;
+  const isOff = thinkingOff(request, found, isRefused).length > 0;
+  const isLost = isOff && isObject(request.thinking);
   const cut = found.flatMap(({ message, blocks }) =>
     blocks.map((block) => `messages.${message}.content.${block}`)
   );
-  return isOff ? ["thinking", ...cut] : cut;
+  return [...isLost ? ["thinking"] : [], ...isOff ? effortPaths(request) : [], ...cut];
 }
 
 /**
@@ -61,7 +63,8 @@ export function sealedPaths(
  * if the loop has no thinking although the client enables it; a null value removes a member. A
  * model that thinks refuses calls without the signed thinking before them, and newer models also
  * think without this field. With thinking off the API refuses to clear that of earlier turns. A
- * loop without thinking needs it also if the model has refused it (`isRefused`).
+ * loop without thinking needs it also if the model has refused it (`isRefused`); then also one that
+ * is followed by a text of the user, of which only the model knows whether it ends the loop.
  */
 export function thinkingOff(
   { messages, thinking, context_management: context }: JsonObject,
@@ -72,19 +75,29 @@ export function thinkingOff(
   const mayBeBare = type === "enabled" || isRefused;
   if (!Array.isArray(messages) || found.length === 0 && !mayBeBare) return [];
   if (type === "disabled") return [];
-  const start = messages.findLastIndex((one) =>
-    isObject(one) && one.role === "user" && !hasBlock(one, "tool_result")
+  const end = isRefused ? lastTurn(messages) : messages.length;
+  const start = messages.findLastIndex((one, at) =>
+    at < end && isObject(one) && one.role === "user" && !hasBlock(one, "tool_result")
   );
   const isCut = found.some(({ message }) =>
     message > start && hasBlock(messages[message], "tool_use")
   );
   if (!isCut && !(mayBeBare && isBareLoop(messages.slice(start + 1)))) return [];
-  const edits = isObject(context) && Array.isArray(context.edits) ? context.edits : [null];
-  const clears = edits.every((edit) => isObject(edit) && /^clear_thinking_/.test(`${edit.type}`));
+  const cleared = isObject(context) ? context : {};
+  const edits = Array.isArray(cleared.edits) ? cleared.edits : [];
+  const others = edits.filter((edit) =>
+    !isObject(edit) || !/^clear_thinking_/.test(`${edit.type}`)
+  );
+  const left = others.length === 0 ? null : JSON.stringify({ ...cleared, edits: others });
   return [
     ["thinking", '{"type":"disabled"}'],
-    ...clears ? [["context_management", null]] as const : [],
+    ...others.length < edits.length ? [["context_management", left]] as const : [],
   ];
+}
+
+/** Returns the index of the last message of the assistant; -1 if there is none. */
+function lastTurn(messages: readonly JsonValue[]): number {
+  return messages.findLastIndex((one) => isObject(one) && one.role === "assistant");
 }
 
 /**

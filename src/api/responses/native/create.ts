@@ -20,6 +20,7 @@ import {
 } from "./omitted_tools.ts";
 import { nativePreset } from "./preset.ts";
 import { nativeBody } from "./request.ts";
+import { withoutSealed } from "./sealed_reasoning.ts";
 import { withTakenTools } from "./stored_tools.ts";
 import { bindResponse } from "../state/store_response.ts";
 import { unstoredPaths } from "../state/without_store.ts";
@@ -28,6 +29,7 @@ import { unstoredPaths } from "../state/without_store.ts";
 export function nativeCandidates(creation: Creation): CandidateFactory {
   const { call, request, context, storeOutcome } = creation;
   const unstored = unstoredPaths(request);
+  const own = withoutSealed(context);
   const isBackground = request.document.value.background === true;
   return (target) => {
     const omitted = omittedTools(request.document.value, target);
@@ -37,8 +39,16 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
     if (problem !== null) return problem;
     const preset = nativePreset(request.document, target);
     if (!preset.ok) return preset;
-    const taken = withTakenTools(context, target);
-    const lossy = [...unstored, ...taken.lossy, ...omitted.keys(), ...preset.value.lossy];
+    const taken = withTakenTools(own.context, target);
+    const lossy = [
+      ...new Set([
+        ...unstored,
+        ...own.lossy,
+        ...taken.lossy,
+        ...omitted.keys(),
+        ...preset.value.lossy,
+      ]),
+    ];
     return success<Candidate>({
       target,
       request: {

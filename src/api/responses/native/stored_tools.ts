@@ -11,12 +11,12 @@ import { CLIENT_RUN } from "./fields.ts";
 
 /** What a request refers to, as its target gets it. */
 export interface SentContext extends ResolvedRequest {
-  /** True if an item that the input refers to differs from the stored one; absent otherwise. */
+  /** True if an item of the input is left out or differs from the stored one; absent otherwise. */
   readonly hasChangedItem?: boolean;
 }
 
 /** A request as a target gets it, and the paths of the fields that bring more than it gets. */
-export interface TakenTools {
+export interface SentRequest {
   readonly context: SentContext;
   readonly lossy: readonly string[];
 }
@@ -26,7 +26,7 @@ export interface TakenTools {
  * the target does not take. An earlier turn may have had another target, or have left them out: the
  * client cannot change what is stored.
  */
-export function withTakenTools(context: ResolvedRequest, target: Target): TakenTools {
+export function withTakenTools(context: SentContext, target: Target): SentRequest {
   const { continuation, added } = context;
   const lossy: string[] = [];
   const taken = (item: JsonObject, path: string): JsonObject => {
@@ -40,7 +40,7 @@ export function withTakenTools(context: ResolvedRequest, target: Target): TakenT
     one.isStored === true ? { ...one, item: taken(one.item, one.path ?? field) } : one
   );
   if (lossy.length === 0) return { context, lossy };
-  const hasChangedItem = lossy.some((path) => path !== field);
+  const hasChangedItem = context.hasChangedItem === true || lossy.some((path) => path !== field);
   const sent = { ...context, continuation: withHistory(continuation, history), added: items };
   return { context: { ...sent, hasChangedItem }, lossy };
 }

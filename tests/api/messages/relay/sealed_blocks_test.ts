@@ -131,11 +131,15 @@ Deno.test("enabled thinking is off in a tool loop that has none, as its model al
   for (const messages of others) assertEquals(off(messages, enabled), [{}, false]);
 });
 
-Deno.test("with thinking off no thinking is cleared", () => {
+Deno.test("with thinking off no thinking is cleared, and other contents are", () => {
   const loop = [ASKED, { role: "assistant", content: [OWN, CALL] }, RESULTS];
   const clear = { type: "clear_thinking_20251015", keep: "all" };
-  const keys = (...edits: JsonValue[]) =>
-    Object.keys(off(loop, { ...ON, context_management: { edits } })[0]);
-  assertEquals(keys(clear), ["thinking", "context_management"]);
-  assertEquals(keys(clear, { type: "clear_tool_uses_20250919" }), ["thinking"]);
+  const uses = { type: "clear_tool_uses_20250919" };
+  const left = (...edits: JsonValue[]) => {
+    const [{ context_management: text }] = off(loop, { ...ON, context_management: { edits } });
+    return text;
+  };
+  assertEquals(left(clear), null);
+  assertEquals(left(clear, uses), JSON.stringify({ edits: [uses] }));
+  assertEquals([left(uses), left()], [undefined, undefined]);
 });
