@@ -11,8 +11,8 @@ import { testClient, testTerminal } from "./test_terminal.ts";
 const KEY = await newSigningKey("k1");
 const NEW_KEY = await newSigningKey("k2");
 
-/** Far away, because the clock is real. */
-const EXP = 4_000_000_000;
+/** Long after the test, because the clock is real. */
+const EXP_S = 4_000_000_000;
 
 Deno.test("in a worker an unknown key is 503 while its parent cannot refresh the keys, and 401 once it could", async () => {
   const parsed = await parseKeySet(JSON.stringify({ keys: [KEY.publicJwk] }));
@@ -45,7 +45,7 @@ Deno.test("in a worker an unknown key is 503 while its parent cannot refresh the
   );
   assert(server.ok);
   const { url, receive } = server;
-  const [known, unknown] = [await KEY.sign({ exp: EXP }), await NEW_KEY.sign({ exp: EXP })];
+  const [known, unknown] = [await KEY.sign({ exp: EXP_S }), await NEW_KEY.sign({ exp: EXP_S })];
   async function status(token: string): Promise<number> {
     const headers = { authorization: `Bearer ${token}` };
     const response = await client.fetch(`${url}/v1/nothing`, { headers });
