@@ -241,8 +241,12 @@ export async function openGateway(
         return link.received(credentials.get(handed.id)?.holder, handed.id, handed.update);
       case "keys_begin":
         return receiver.begin(handed.source);
-      case "keys":
-        return tokens?.keySets.end(handed.source, handed.keys, world.now() - handed.ageMs);
+      case "keys": {
+        const { source, keys, ageMs, isFailing } = handed;
+        tokens?.keySets.end(source, keys, world.now() - ageMs);
+        if (isFailing) receiver.end(source, null);
+        return;
+      }
     }
   }
 

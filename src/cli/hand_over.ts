@@ -55,7 +55,7 @@ export function newHandOver({ credentialRefreshed, keysRefreshed, hand, ...deps 
   function handedKeys(source: string): Handed {
     const keys = sets.current(source, world.now())?.keys ?? null;
     const ageMs = sets.state(source, world.now())?.ageMs ?? 0;
-    return { kind: "keys", source, keys, ageMs };
+    return { kind: "keys", source, keys, ageMs, isFailing: sets.isFailing(source) };
   }
 
   /** Returns what has been fetched; of a credential also that its first refresh has failed. */

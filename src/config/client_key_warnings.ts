@@ -126,7 +126,7 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
  * Returns a warning for each label that nothing uses, and for each use of a label that no key has.
  */
 function labelWarnings(config: Config): Problem[] {
-  const { security: { api_key: { keys }, templates }, observability, routing } = config;
+  const { security: { api_key: { keys }, templates, jwt }, observability, routing } = config;
   const matched = routing.routes.flatMap(({ match }) => Object.keys(match.labels));
   const used = new Set([...observability.key_labels, ...matched]);
   const owners = [
@@ -139,6 +139,10 @@ function labelWarnings(config: Config): Problem[] {
       names: Object.keys(labels),
       path: ["security", "templates", index, "labels"],
     })),
+    ...jwt.issuers.map(({ labels }, index) => ({
+      names: Object.keys(labels),
+      path: ["security", "jwt", "issuers", index, "labels"],
+    })),
   ];
   const unused = owners.flatMap(({ names, path }) =>
     names.filter((name) => !used.has(name)).map((name): Problem =>
@@ -149,8 +153,9 @@ function labelWarnings(config: Config): Problem[] {
       )
     )
   );
+  const known = new Set(owners.flatMap(({ names }) => names));
   const unknown = observability.key_labels.flatMap((name, index) =>
-    keys.some(({ labels }) => Object.hasOwn(labels, name))
+    known.has(name)
       ? []
       : [problem(["observability", "key_labels", index], "is a label that no client key has")]
   );

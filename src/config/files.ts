@@ -35,6 +35,22 @@ export async function fillVariables(
   return { variables, warnings };
 }
 
+/**
+ * Reads a text file as `readText`, if it is a regular one of at most this size. The read of another
+ * kind of file, such as a pipe, may never end.
+ */
+export async function readRegularFile(path: string, maxBytes = Infinity): Promise<FileText> {
+  const failed = (trouble: string) => ({ ok: false, isMissing: false, trouble }) as const;
+  try {
+    const { isFile, size } = await Deno.stat(path);
+    if (!isFile) return failed("is not a regular file");
+    if (size > maxBytes) return failed("is too large");
+  } catch {
+    // The read fails as well, and says why.
+  }
+  return await readText(path);
+}
+
 /** The text of a small file, or the reason, a sentence about the file. */
 type SmallFile =
   | { readonly ok: true; readonly text: string }
@@ -43,24 +59,11 @@ type SmallFile =
 /** Largest file of a credential. */
 const MAX_SMALL_BYTES = 64 * 1024;
 
-/** Reads a small regular file. On failure the reason completes a sentence about the file. */
+/** Reads a small regular file. On failure the reason is a sentence about the file. */
 export async function readSmallFile(
   path: string,
   maxBytes = MAX_SMALL_BYTES,
 ): Promise<SmallFile> {
-  try {
-    const { isFile, size } = await Deno.stat(path);
-    // The read of another kind of file, such as a pipe, may never end.
-    if (!isFile) return notRead("the file is not a regular file");
-    if (size > maxBytes) return notRead("the file is too large");
-    return { ok: true, text: await Deno.readTextFile(path) };
-  } catch (error) {
-    return notRead(
-      error instanceof Deno.errors.NotFound ? "the file does not exist" : "the file cannot be read",
-    );
-  }
-}
-
-function notRead(reason: string): Extract<SmallFile, { readonly ok: false }> {
-  return { ok: false, reason };
+  const read = await readRegularFile(path, maxBytes);
+  return read.ok ? read : { ok: false, reason: `the file ${read.trouble}` };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { isLoopbackName } from "../core/authority.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
-import { readText } from "./files.ts";
+import { readRegularFile } from "./files.ts";
 import { A_TEMPLATE, namesOf, objectsIn, repeated, unknownNames } from "./named_lists.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { WrittenConfig } from "./schema.ts";
@@ -23,7 +23,7 @@ export async function readKeySetFiles(
   const names = issuers.flatMap(([, { jwks_file: name }]) => typeof name === "string" ? name : []);
   return new Map(
     await Promise.all(
-      names.map(async (name) => [name, await readText(resolve(directory, name))] as const),
+      names.map(async (name) => [name, await readRegularFile(resolve(directory, name))] as const),
     ),
   );
 }

@@ -2,7 +2,7 @@ import { createPrivateKey, X509Certificate } from "node:crypto";
 import { resolve } from "node:path";
 import type { ProxyRule } from "../http_client/proxy_rule.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { type FileText, readText } from "./files.ts";
+import { type FileText, readRegularFile } from "./files.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
 import { isLoopbackName } from "../core/authority.ts";
@@ -65,7 +65,7 @@ export async function readTlsFiles(
     sections.flatMap((section) => FILE_KEYS.flatMap((key) => nameOf(section[key]) ?? [])),
   );
   const files = new Map<string, FileText>();
-  for (const name of names) files.set(name, await readText(resolve(directory, name)));
+  for (const name of names) files.set(name, await readRegularFile(resolve(directory, name)));
   return files;
 }
 

@@ -44,7 +44,7 @@ export async function askText(
     if (cancellation.isCancelled) return failed("did not respond in time");
     const { status } = response;
     if (status >= 300 && status < 400) return failed("responded with a redirect");
-    if (status !== 200) return failed(`responded with status ${status}${errorCode(text)}`);
+    if (status !== 200) return failed(`responded with status ${status}${errorCode(text, body)}`);
     return text === null
       ? failed("sent a response that is too large or no text")
       : { ok: true, text };
@@ -92,12 +92,14 @@ export async function askToken(
 
 /**
  * Returns the code of an OAuth error (RFC 6749, section 5.2) or of an STS error for a reason. Only
- * a short word is shown: the rest of an error may repeat what was sent.
+ * a short word is shown that was not sent: the rest of an error may repeat the secret.
  */
-function errorCode(text: string | null): string {
+function errorCode(text: string | null, sent: string | null): string {
   const value = text === null ? null : parseJson(text);
   const named = isObject(value) ? value.error : /<Code>([^<]*)</.exec(text ?? "")?.[1];
-  return typeof named === "string" && /^[A-Za-z_]{1,40}$/.test(named) ? ` (${named})` : "";
+  const isCode = typeof named === "string" && /^[A-Za-z_]{1,40}$/.test(named) &&
+    sent?.includes(named) !== true;
+  return isCode ? ` (${named})` : "";
 }
 
 /** Returns the text of a response; null if it is too large, broken or no text. */

@@ -191,13 +191,13 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
       "Requests with a secret that the client key has replaced.",
       "client",
     ),
-    tokensChecked: counter(
+    tokensChecked: newTally(counter(
       "gateway_tokens_verified_total",
       "Tokens of issuers; result is valid, cached, expired, invalid, not_permitted or unavailable. " +
         "The issuer is empty if it is not known.",
       "issuer",
       "result",
-    ),
+    )),
     keyRefreshes: counter(
       "gateway_issuer_refreshes_total",
       "Refreshes of the keys of an issuer; result is success or failure.",

@@ -119,9 +119,8 @@ export function newMetrics(sources: MetricSources): Metrics {
     const counted = waiting;
     waiting = [];
     for (const [report, labels] of counted) count(instruments, report, labels);
-    for (const tally of [instruments.requests, instruments.tokens, instruments.attempts]) {
-      tally.flush();
-    }
+    const { requests, tokens, attempts, tokensChecked } = instruments;
+    for (const tally of [requests, tokens, attempts, tokensChecked]) tally.flush();
     instruments.exportDropped.inc(dropped);
     dropped = 0;
   }

@@ -12,10 +12,12 @@ export type Handed =
   | {
     readonly kind: "keys";
     readonly source: string;
-    /** Null if the refresh has failed. */
+    /** The last good keys; null if there are none. */
     readonly keys: readonly PublicKey[] | null;
     /** Age of the keys in milliseconds. */
     readonly ageMs: number;
+    /** True if the last refresh has failed. */
+    readonly isFailing: boolean;
   };
 
 /**

@@ -51,6 +51,7 @@ function parent() {
     issueToken: (at: number) => tokens[at]?.resolve(issue(`t${at}`)),
     sendKeys: (at: number) =>
       keys[at]?.resolve(new Response(JSON.stringify({ keys: [KEY.publicJwk] }))),
+    failKeys: (at: number) => keys[at]?.resolve(new Response(null, { status: 500 })),
   };
 }
 
@@ -82,6 +83,22 @@ Deno.test("a worker that starts has what was fetched so far, and a new credentia
   const other = configOf(credentialConfig(ENTRA.replace("client_id: c", "client_id: d")));
   await handOver.apply(other, compileCredentials(other, first));
   assertEquals([handOver.all(), handed], [[], []]);
+  await handOver.close();
+});
+
+Deno.test("keys that could not be refreshed are handed over as the last good ones of a refresh that failed", async () => {
+  const { config, handOver, handed, keysArrive, issueToken, sendKeys, failKeys } = parent();
+  issueToken(0);
+  sendKeys(0);
+  await handOver.apply(config, compile(config, 1).credentials);
+  const arrived = keysArrive();
+  await handOver.demand({ of: "keys", source: SOURCE });
+  failKeys(1);
+  await arrived;
+  const keys = handed.filter((one) => one.kind === "keys");
+  assertEquals(shown(keys), [[["k1"], 0], [["k1"], 0]]);
+  assertEquals(keys.map(({ isFailing }) => isFailing), [false, true]);
+  assertEquals(handOver.all().map((one) => one.kind === "keys" && one.isFailing), [false, true]);
   await handOver.close();
 });
 

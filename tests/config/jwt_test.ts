@@ -1,6 +1,8 @@
-import { assertEquals } from "../support/assert.ts";
+import { load } from "../../src/config/load.ts";
+import { configFile } from "../cli/test_terminal.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { tokenSecurity } from "../support/token_issuer.ts";
-import { problemsOf, withSection } from "./parse.ts";
+import { problemsOf, warningsOf, withSection } from "./parse.ts";
 
 /** Problems of an issuer that differs from a valid one, without their places in the file. */
 function problems(issuer: Parameters<typeof tokenSecurity>[0]): readonly string[] {
@@ -56,4 +58,27 @@ Deno.test("a rule names a template of the file, and two issuers differ in name a
   ]);
   const empty = tokenSecurity({}, { jwt: { issuers: [] } }).trim();
   assertEquals(problemsOf(withSection(empty)).length, 1);
+});
+
+Deno.test("labels of claims and of templates are labels of clients", () => {
+  const templates = [{ name: "admin", labels: { tier: "gold" } }, { name: "developer" }];
+  const security = tokenSecurity({ labels: { team: "department" } }, { templates }).trim();
+  const warned = (...lines: readonly string[]) =>
+    warningsOf(withSection(security, ...lines)).map((line) => line.replace(/ \(line .*$/, ""));
+  assertEquals(warned("observability: {key_labels: [team, tier]}"), []);
+  assertEquals(warned("observability: {key_labels: [tier, unit]}"), [
+    "security.jwt.issuers[0].labels.team: is used neither in match.labels of a route nor in " +
+    "observability.key_labels",
+    "observability.key_labels[1]: is a label that no client key has",
+  ]);
+});
+
+Deno.test("a key set that is no regular file is a problem of the file, because its read may never end", async () => {
+  const security = tokenSecurity({ jwks_url: undefined as never, jwks_file: "/dev/null" }).trim();
+  using file = await configFile(withSection(security));
+  const loaded = await load(file.path, {});
+  assert(!loaded.ok);
+  assertEquals(loaded.problems.map((line) => `${line}`.replace(/ \(line .*$/, "")), [
+    "security.jwt.issuers[0].jwks_file: names a file that is not a regular file",
+  ]);
 });

@@ -167,7 +167,7 @@ Deno.test("the CA file of the server is read at a check, next to the configurati
     const cases = {
       "text.pem": "names a file without a usable certificate in PEM",
       "none.pem": "names a file that does not exist",
-      ".": "names a file that cannot be read",
+      ".": "names a file that is not a regular file",
     };
     for (const [name, problem] of Object.entries(cases)) {
       const refused = await loadWith(name);

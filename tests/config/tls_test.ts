@@ -95,7 +95,7 @@ Deno.test("a file for TLS that cannot be used is a problem with its place", asyn
       `cert_file: ${missing} (line 6, column 41)`,
       `key_file: ${missing} (line 6, column 61)`,
     ],
-    ["ca_file: .", "ca_file: names a file that cannot be read (line 6, column 20)"],
+    ["ca_file: .", "ca_file: names a file that is not a regular file (line 6, column 20)"],
     [
       "ca_file: server.key",
       "ca_file: names a file without a usable certificate in PEM (line 6, column 20)",

@@ -30,6 +30,8 @@ export interface KeySets {
    */
   demand(source: string, nowMs: number): "wait" | "unknown";
   isRefreshing(source: string): boolean;
+  /** True if the last refresh has failed. */
+  isFailing(source: string): boolean;
   /** Begins a refresh. */
   begin(source: string): void;
   /** Ends a refresh. A failed one leaves the keys as they are. */
@@ -90,6 +92,7 @@ export function newKeySets(): KeySets {
       return "wait";
     },
     isRefreshing: (source) => entries.get(source)?.isRefreshing ?? false,
+    isFailing: (source) => entries.get(source)?.hasFailed ?? false,
     begin(source) {
       entryOf(source).isRefreshing = true;
     },

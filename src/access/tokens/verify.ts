@@ -133,7 +133,8 @@ export async function verifyToken(
     return { kind: "not_yet", issuer: name, at: iat };
   }
   const subject = subjectOf(issuer, claims);
-  if (subject === null) return { kind: "claims", issuer: name };
+  // A number such as 1e400 is read as infinite: the token would have no end.
+  if (subject === null || !Number.isFinite(claims.exp)) return { kind: "claims", issuer: name };
   const template = templateFor(issuer, claims);
   if (template === null) return { kind: "not_permitted", issuer: name };
   return { kind: "valid", issuer, subject, template, claims, key, expires: Number(claims.exp) };

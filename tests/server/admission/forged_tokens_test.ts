@@ -177,6 +177,17 @@ Deno.test("a token within a token, an encrypted one, and a text that a key of th
   assert(reports.every(({ bug }) => bug === null));
 });
 
+Deno.test("a token whose end is an infinite number is refused, because it would have none", async () => {
+  const { verdict, reports } = await gatewayFor();
+  const ending = (exp: string) =>
+    new CompactSign(Buffer.from(JSON.stringify(CLAIMS).replace(/"exp":\d+/, `"exp":${exp}`)))
+      .setProtectedHeader({ alg: "RS256", kid: "k1" }).sign(KEY.privateKey);
+  assertEquals(await verdict(await ending(`${NOW_S + 9.5}`)), [200, null]);
+  assertEquals<unknown>(await verdict(await ending("1e400")), INVALID);
+  assertEquals<unknown>(await verdict(await ending("-1e400")), [401, "token_expired"]);
+  assert(reports.every(({ bug }) => bug === null));
+});
+
 Deno.test("a signature of zeros, an empty one and one in another encoding are refused", async () => {
   const { verdict } = await gatewayFor({ algorithms: ["ES256"] }, [EC_KEY]);
   const [head, body, signature = ""] = (await EC_KEY.sign()).split(".");
