@@ -8,7 +8,6 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { compile } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
 import type { CallReport } from "../observe/report.ts";
-import { configDigest } from "../record/config_digest.ts";
 import type { CallRecord } from "../record/record.ts";
 import { createApp } from "../server/app.ts";
 import { newStillWorld } from "./still_world.ts";
@@ -49,9 +48,8 @@ export type RecordedRequest = NonNullable<CallRecord["request"]>;
 
 /** One configuration without a world around it. */
 export interface DryGateway {
-  /** The configuration without secrets, and the digest that records name it by. */
+  /** The configuration without secrets. */
   readonly config: Config;
-  readonly digest: string;
   /** Plans the request of a record. */
   replay(record: CallRecord, request: RecordedRequest): Promise<Replayed>;
   /**
@@ -107,7 +105,6 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
 
   return {
     config,
-    digest: configDigest(written),
     async replay(one, request) {
       const wallMs = Date.parse(one.at);
       world.begin(one.id, wallMs);
