@@ -141,9 +141,17 @@ function newFind({ text, regex }: RecordFilter): Find | null {
   };
 }
 
-/** Compiles a pattern of a search, which takes linear time. Throws if it is none of RE2. */
+/** Maximum size of a compiled pattern: each character of a text takes a step for each part of it. */
+const MAX_PATTERN_STEPS = 250;
+
+/**
+ * Compiles a pattern of a search, which takes linear time. Throws if it is none of RE2, or so large
+ * that the thread of the records would do nothing else.
+ */
 export function compileSearch(pattern: string): RE2JS {
-  return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+  const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+  if (compiled.programSize() > MAX_PATTERN_STEPS) throw new RangeError("the pattern is too large");
+  return compiled;
 }
 
 function bodyTest(find: Find, parts: readonly SearchedPart[]) {

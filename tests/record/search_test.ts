@@ -275,6 +275,7 @@ Deno.test("a wrong option is named with what it must be", () => {
     ["regex", "(a"],
     ["regex", "(?=a)"],
     ["regex", ""],
+    ["regex", ".{500}.{500}"],
   ];
   for (const [name, value] of wrong) {
     const parsed = parseFilter((one) => one === name ? value : undefined, clock);
