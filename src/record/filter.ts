@@ -141,7 +141,7 @@ function newFind({ text, regex }: RecordFilter): Find | null {
   };
 }
 
-/** Maximum size of a compiled pattern: each character of a text takes a step for each part of it. */
+/** Maximum size of a compiled pattern: a character of a text takes a step for each part of it. */
 const MAX_PATTERN_STEPS = 250;
 
 /**

@@ -3,8 +3,8 @@ import { query } from "../store/sqlite/inspect.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { allRecords, fileOptions, withFolder, written } from "./support.ts";
 
-// Writes records to a disk of 4 MiB until it is full, and again when it has room. The disk is a mount
-// of this process alone, which needs the right to mount:
+// Writes records to a disk of 4 MiB until it is full, and again when it has room. The disk is a
+// mount of this process alone, which needs the right to mount:
 // `sudo ./scripts/deno run -A --no-check tests/record/full_disk.ts`.
 
 const [mounted] = Deno.args;

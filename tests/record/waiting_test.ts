@@ -33,7 +33,7 @@ async function runCalls(
     for (let call = 0; call < calls; call++) {
       const before = time.now();
       assertEquals(await receive(gateway), expected);
-      // The clock stands still while a call runs, so no call waits for anything.
+      // The clock does not move while a call runs, so no call waits for anything.
       assertEquals(time.now(), before);
       await time.advance(2);
       await disk(gateway, call);
@@ -55,7 +55,7 @@ Deno.test("1,000 calls are as without a record while each write takes 80 ms", as
   assertEquals(counts, { all: 1_000 });
 });
 
-Deno.test("calls are as without a record while the thread stands still", async () => {
+Deno.test("calls are as without a record while the thread does not run", async () => {
   assertEquals(await runCalls(300, () => {}), { all: 300 });
 });
 
