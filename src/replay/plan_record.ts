@@ -50,8 +50,8 @@ export type RecordedRequest = NonNullable<CallRecord["request"]>;
 export interface DryGateway {
   /** The configuration without secrets. */
   readonly config: Config;
-  /** Plans the request of a record. */
-  replay(record: CallRecord, request: RecordedRequest): Promise<Replayed>;
+  /** Plans the request of a record; null if no client can have sent it. */
+  replay(record: CallRecord, request: RecordedRequest): Promise<Replayed | null>;
   /**
    * Stores a response as the gateway would have, so that later records of the set can continue it.
    * Belongs to the record that was replayed last.
@@ -109,7 +109,9 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
       const wallMs = Date.parse(one.at);
       world.begin(one.id, wallMs);
       [record, call, plan, report] = [one, null, null, null];
-      const response = await app(requestOf(one, request));
+      const sent = requestOf(one, request);
+      if (sent === null) return null;
+      const response = await app(sent);
       await response.body?.cancel();
       return { client: viewClient(generation, one.head, wallMs), call: viewCall() };
     },
@@ -139,8 +141,21 @@ function servingCandidate({ head: { attempts } }: CallRecord, plan: Plan): Plann
   ) ?? candidates[0] ?? null;
 }
 
-/** Returns the request of a record. A turn of a WebSocket is the request of its message. */
-function requestOf({ head }: CallRecord, { headers, query, body }: RecordedRequest): Request {
+/**
+ * Returns the request of a record, a turn of a WebSocket as the request of its message; null if the
+ * record has what is no method, path or header.
+ */
+function requestOf(record: CallRecord, request: RecordedRequest): Request | null {
+  if (!record.head.path.startsWith("/")) return null;
+  try {
+    return newRequest(record, request);
+  } catch {
+    // The error may quote the header.
+    return null;
+  }
+}
+
+function newRequest({ head }: CallRecord, { headers, query, body }: RecordedRequest): Request {
   const url = `${NO_HOST}${head.path}${query === "" ? "" : `?${query}`}`;
   if (body === null) return new Request(url, { method: head.method, headers });
   const isTurn = head.method === "GET";

@@ -43,6 +43,7 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
       await before.replay(record, request),
       await after.replay(record, request),
     ];
+    if (one === null || other === null) return "unreadable";
     if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
     if (one.call.kind === "other" || other.call.kind === "other") return "endpoint";
     await chain.store(record);
