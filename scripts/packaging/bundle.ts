@@ -24,6 +24,7 @@ export interface Bundle {
 export const THREADS = [
   { source: "src/store/sqlite/store_worker.js", file: "store_worker.js" },
   { source: "src/record/record_worker.js", file: "record_worker.js" },
+  { source: "src/replay/replay_worker.js", file: "replay_worker.js" },
 ] as const satisfies readonly Bundle[];
 
 /**

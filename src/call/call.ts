@@ -40,6 +40,8 @@ export interface Capture {
    * values follows the received one. `url` is that of an HTTP request.
    */
   request(text: string, url?: string): void;
+  /** Captures a body that was refused because it is no JSON object; absent if that has no use. */
+  unparsed?(text: string, url: string): void;
   /** Captures a request to an upstream; the last call counts. */
   upstreamRequest(request: Pick<UpstreamRequest, "path" | "payload">): void;
   /** Returns the same reply; its content is captured on its way to the client. */
@@ -55,6 +57,10 @@ export function joinCaptures(one: Capture | null, other: Capture | null): Captur
     request(text, url) {
       one.request(text, url);
       other.request(text, url);
+    },
+    unparsed(text, url) {
+      one.unparsed?.(text, url);
+      other.unparsed?.(text, url);
     },
     upstreamRequest(request) {
       one.upstreamRequest(request);

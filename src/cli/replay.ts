@@ -3,7 +3,6 @@ import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
-import { newDryGateway } from "../replay/plan_record.ts";
 import { newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
 import { replaySet } from "../replay/replay_set.ts";
 import { reportJson } from "../replay/report.ts";
@@ -26,6 +25,9 @@ const FORMATS = ["text", "json"];
 
 /** Maximum value of `--seed`. */
 const MAX_SEED = 2 ** 31;
+
+/** Maximum value of `--jobs`: each thread compiles both configurations. */
+const MAX_JOBS = 64;
 
 /** Command `switchyard replay`: compares what two configurations do with recorded calls. */
 export const replay: Command = {
@@ -54,6 +56,7 @@ export const replay: Command = {
     },
     format: { value: "FORMAT", about: "text (default) or json.", choices: FORMATS },
     out: { value: "FILE", about: "Writes the report into a new file." },
+    jobs: { value: "NUMBER", about: "Threads that replay; 1 by default. They change no report." },
     seed: { value: "NUMBER", about: "Where the random numbers of the plans begin; 1 by default." },
     bytes: { value: null, about: "Also compares white space and the order of members." },
     all: { value: null, about: "Lists every record of equal differences." },
@@ -83,9 +86,13 @@ export const replay: Command = {
     terminal.dropNetworkAccess();
     const report = await replaySet(
       newRecordSet(records, filter),
-      newDryGateway(configs.before, given.seed),
-      newDryGateway(configs.after, given.seed),
-      { isExact: options.has("bytes"), namesAll: options.has("all") },
+      {
+        ...configs,
+        seed: given.seed,
+        jobs: given.jobs,
+        isExact: options.has("bytes"),
+        namesAll: options.has("all"),
+      },
     );
     const showsContent = options.has("show-content");
     const text = given.format === "json"
@@ -112,6 +119,7 @@ interface Given {
   readonly format: string;
   readonly out: string | undefined;
   readonly seed: number;
+  readonly jobs: number;
 }
 
 /** Returns the options, or the problem with them as a sentence. */
@@ -126,8 +134,13 @@ function parseOptions(options: OptionValues): Given | string {
   if (!Number.isInteger(seed) || seed < 0 || seed > MAX_SEED) {
     return `--seed must be a whole number up to ${MAX_SEED}.`;
   }
+  const jobs = Number(optionValue(options, "jobs") ?? "1");
+  if (!Number.isInteger(jobs) || jobs < 1 || jobs > MAX_JOBS) {
+    return `--jobs must be a whole number from 1 to ${MAX_JOBS}.`;
+  }
   return {
     against,
+    jobs,
     failOn,
     format,
     seed,

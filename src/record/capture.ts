@@ -100,11 +100,14 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     };
   }
 
+  const take = (text: string, address?: string) => {
+    request = text;
+    url = address ?? url;
+  };
+
   return {
-    request(text, address) {
-      request = text;
-      url = address ?? url;
-    },
+    request: take,
+    unparsed: take,
     upstreamRequest() {},
     reply<Kind extends Reply>(reply: Kind): Kind {
       // A response of another kind than text has no place in a record.

@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { compileGlob } from "../observe/glob.ts";
 import type { RecordHead } from "./record.ts";
 import { comparable, type SearchedPart, searchedTexts, singleSpaced } from "./searched_texts.ts";
 import type { StoredBody, StoredHead } from "./written_record.ts";
@@ -65,8 +66,8 @@ type HeadTest = (head: RecordHead, id: string) => boolean;
 
 function headTests(filter: RecordFilter): HeadTest[] {
   const { model, status, label, tool, retried, stream } = filter;
-  const models = model?.map(patternOf);
-  const statuses = status?.map((one) => patternOf(one.toLowerCase().replaceAll("x", "*")));
+  const models = model?.map(compileGlob);
+  const statuses = status?.map((one) => compileGlob(one.toLowerCase().replaceAll("x", "*")));
   return [
     ...oneOf(filter.id, (_, id) => [id]),
     ...oneOf(filter.key, ({ key }) => [key]),
@@ -80,11 +81,11 @@ function headTests(filter: RecordFilter): HeadTest[] {
     ...oneOf(tool, ({ tools_called }) => tools_called),
     ...models === undefined ? [] : [(head: RecordHead) => {
       const names = [head.model_requested ?? "", ...head.attempts.map((one) => one.model)];
-      return models.some((pattern) => names.some((name) => pattern.test(name)));
+      return models.some((isMeant) => names.some(isMeant));
     }],
     ...statuses === undefined
       ? []
-      : [(head: RecordHead) => statuses.some((pattern) => pattern.test(String(head.status)))],
+      : [(head: RecordHead) => statuses.some((isMeant) => isMeant(String(head.status)))],
     ...label === undefined
       ? []
       : [(head: RecordHead) => label.every(([name, value]) => head.labels[name] === value)],
@@ -118,11 +119,6 @@ function atLeast(least: number | undefined, valueOf: (head: RecordHead) => numbe
   return [(head: RecordHead) => (valueOf(head) ?? -Infinity) >= least];
 }
 
-/** Returns the pattern of a text in which `*` matches any text. */
-function patternOf(written: string): RegExp {
-  return new RegExp(`^${written.split("*").map(RegExp.escape).join("[\\s\\S]*")}$`);
-}
-
 /** Characters of a hit on each side of the found text, and of the text of a pattern. */
 const CONTEXT_CHARS = 40, MAX_HIT_CHARS = 1_000;
 
@@ -145,9 +141,17 @@ function newFind({ text, regex }: RecordFilter): Find | null {
   };
 }
 
-/** Compiles a pattern of a search, which takes linear time. Throws if it is none of RE2. */
+/** Maximum size of a compiled pattern: a character of a text takes a step for each part of it. */
+const MAX_PATTERN_STEPS = 250;
+
+/**
+ * Compiles a pattern of a search, which takes linear time. Throws if it is none of RE2, or so large
+ * that the thread of the records would do nothing else.
+ */
 export function compileSearch(pattern: string): RE2JS {
-  return RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+  const compiled = RE2JS.compile(pattern, RE2JS.CASE_INSENSITIVE);
+  if (compiled.programSize() > MAX_PATTERN_STEPS) throw new RangeError("the pattern is too large");
+  return compiled;
 }
 
 function bodyTest(find: Find, parts: readonly SearchedPart[]) {

@@ -139,7 +139,8 @@ export function parseFilter(
   if (regex !== undefined) {
     if (text !== undefined) return wrong("regex", "cannot be together with text.");
     if (!isPattern(regex)) {
-      return wrong("regex", `must be a pattern of RE2 with at most ${MAX_TEXT_CHARS} characters.`);
+      const bounds = `at most ${MAX_TEXT_CHARS} characters and small repetitions`;
+      return wrong("regex", `must be a pattern of RE2 with ${bounds}.`);
     }
     filter.regex = regex;
   }

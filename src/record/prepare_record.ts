@@ -42,7 +42,7 @@ export function prepareRecord(
     };
     return {
       at,
-      head: encoder.encode(JSON.stringify({ id, head: whole })),
+      head: encoder.encode(JSON.stringify({ id, at, head: whole })),
       body: body === null
         ? null
         : deflateRawSync(encoder.encode(JSON.stringify(body)), { level: 1 }),

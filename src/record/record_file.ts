@@ -118,6 +118,9 @@ const MAX_PATTERN_CHARS = 64 * 1024;
 /** Room for the pages that are only partly filled, per record. */
 const MARGIN_BYTES = PAGE_BYTES;
 
+/** The last time that a date can have. */
+const MAX_TIME_MS = 8.64e15;
+
 const decoder = new TextDecoder();
 
 /** Opens the file of records, which is created if there is none. Throws if it cannot be used. */
@@ -182,11 +185,12 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   }
 
   function readHead(row: Row): StoredHead | number | null {
-    const opened = sealer.open("record_head", integerOf(row, "seq"), recordOf(row, "head"));
+    if (!(row.head instanceof Uint8Array)) return null;
+    const opened = sealer.open("record_head", integerOf(row, "seq"), row.head);
     if (!opened.ok) return opened.keyNumber;
     const head = parseJson(decoder.decode(opened.bytes));
     // The bytes are authentic, so this program has written them.
-    return isObject(head) ? head as unknown as StoredHead : null;
+    return isObject(head) && head.at === row.at ? head as unknown as StoredHead : null;
   }
 
   function readBody(number: number): { readonly body: StoredBody; readonly chars: number } | null {
@@ -207,7 +211,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
        order by seq desc limit ${MAX_SLICE_RECORDS}`,
       before ?? Number.MAX_SAFE_INTEGER,
       filter.since ?? 0,
-      filter.until ?? Number.MAX_SAFE_INTEGER,
+      filter.until ?? MAX_TIME_MS,
     );
     const hits: Hit[] = [];
     let chars = 0;
@@ -226,8 +230,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
         if (read === null && withContent) unreadable(null);
         else if (matcher.body === null || excerpt !== null) {
           const content = withContent ? read?.body ?? {} : {};
-          const at = integerOf(row, "at");
-          hits.push({ seq: number, record: newRecord(stored, at, content), excerpt });
+          hits.push({ seq: number, record: newRecord(stored, content), excerpt });
         }
       }
       if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
@@ -294,7 +297,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   };
 }
 
-function newRecord({ id, head }: StoredHead, at: number, content: StoredBody): CallRecord {
+function newRecord({ id, at, head }: StoredHead, content: StoredBody): CallRecord {
   const { request, response, previous } = content;
   return {
     format: RECORD_FORMAT,

@@ -65,13 +65,18 @@ const WARNING_INTERVAL_MS = 60_000, EXPIRY_INTERVAL_MS = 60_000;
 /** Time in which the thread must have opened the file, and in which it must have closed it. */
 const OPEN_TIMEOUT_MS = 30_000, CLOSE_TIMEOUT_MS = 2_000;
 
-/** Returns the sizes of what a record holds in memory. */
-function charsOf({ request, response }: WrittenRecord): number {
-  const texts = [request?.body, response?.body, response?.events];
+/** Returns the size of what a record holds in memory. */
+function charsOf({ head, request, response }: WrittenRecord): number {
+  const texts = [
+    ...[request?.query, request?.body, response?.body, response?.events],
+    ...[head.path, head.session, head.model_requested, ...head.lossy, ...head.verified],
+    ...Object.values(request?.headers ?? {}),
+    ...Object.values(response?.headers ?? {}),
+  ];
   return texts.reduce<number>((sum, text) => sum + (text?.length ?? 0), HEAD_CHARS);
 }
 
-/** Approximate size of a head. */
+/** Approximate size of a head without what clients write. */
 const HEAD_CHARS = 1_024;
 
 const NO_TOTALS: RecordTotals = { records: 0, bytes: 0, oldest: null, newest: null };

@@ -17,6 +17,8 @@ export interface WrittenRecord {
 /** What is sealed as the head of a record. */
 export interface StoredHead {
   readonly id: string;
+  /** The same time as in the file, where everybody with the file can change it. */
+  readonly at: number;
   readonly head: RecordHead;
 }
 

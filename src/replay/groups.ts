@@ -33,7 +33,7 @@ interface Counted {
 
 /** Collects differences in groups. */
 export interface Groups {
-  add(record: CallRecord, differences: readonly Difference[], cost: Costs): void;
+  add(record: NamedRecord, differences: readonly Difference[], cost: Costs): void;
   /** Returns the groups in the order of the report: by kind, the largest first. */
   list(): readonly Group[];
 }
@@ -56,8 +56,7 @@ export function newGroups(namesAll: boolean): Groups {
   }
 
   return {
-    add({ id, at, head }, differences, { before, after }) {
-      const record = { id, at, key: head.key, path: head.path, model: head.model_requested };
+    add(record, differences, { before, after }) {
       for (const group of new Set(differences.map(groupOf))) {
         group.count++;
         if (namesAll || group.records.length < MAX_NAMED) group.records.push(record);

@@ -8,7 +8,6 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { compile } from "../gateway/compile.ts";
 import { newGateway } from "../gateway/gateway.ts";
 import type { CallReport } from "../observe/report.ts";
-import { configDigest } from "../record/config_digest.ts";
 import type { CallRecord } from "../record/record.ts";
 import { createApp } from "../server/app.ts";
 import { newStillWorld } from "./still_world.ts";
@@ -49,11 +48,10 @@ export type RecordedRequest = NonNullable<CallRecord["request"]>;
 
 /** One configuration without a world around it. */
 export interface DryGateway {
-  /** The configuration without secrets, and the digest that records name it by. */
+  /** The configuration without secrets. */
   readonly config: Config;
-  readonly digest: string;
-  /** Plans the request of a record. */
-  replay(record: CallRecord, request: RecordedRequest): Promise<Replayed>;
+  /** Plans the request of a record; null if no client can have sent it. */
+  replay(record: CallRecord, request: RecordedRequest): Promise<Replayed | null>;
   /**
    * Stores a response as the gateway would have, so that later records of the set can continue it.
    * Belongs to the record that was replayed last.
@@ -107,12 +105,13 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
 
   return {
     config,
-    digest: configDigest(written),
     async replay(one, request) {
       const wallMs = Date.parse(one.at);
       world.begin(one.id, wallMs);
       [record, call, plan, report] = [one, null, null, null];
-      const response = await app(requestOf(one, request));
+      const sent = requestOf(one, request);
+      if (sent === null) return null;
+      const response = await app(sent);
       await response.body?.cancel();
       return { client: viewClient(generation, one.head, wallMs), call: viewCall() };
     },
@@ -142,8 +141,21 @@ function servingCandidate({ head: { attempts } }: CallRecord, plan: Plan): Plann
   ) ?? candidates[0] ?? null;
 }
 
-/** Returns the request of a record. A turn of a WebSocket is the request of its message. */
-function requestOf({ head }: CallRecord, { headers, query, body }: RecordedRequest): Request {
+/**
+ * Returns the request of a record, a turn of a WebSocket as the request of its message; null if the
+ * record has what is no method, path or header.
+ */
+function requestOf(record: CallRecord, request: RecordedRequest): Request | null {
+  if (!record.head.path.startsWith("/")) return null;
+  try {
+    return newRequest(record, request);
+  } catch {
+    // The error may quote the header.
+    return null;
+  }
+}
+
+function newRequest({ head }: CallRecord, { headers, query, body }: RecordedRequest): Request {
   const url = `${NO_HOST}${head.path}${query === "" ? "" : `?${query}`}`;
   if (body === null) return new Request(url, { method: head.method, headers });
   const isTurn = head.method === "GET";

@@ -1,5 +1,4 @@
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
-import { type CallRecord, parseRecord } from "../record/record.ts";
 
 /** Place of the text of a record. */
 export interface RecordPlace {
@@ -11,6 +10,8 @@ export interface RecordPlace {
 export interface RecordEntry extends RecordPlace {
   readonly id: string;
   readonly at: string;
+  /** True if it may continue another record, or be continued: such ones are replayed in order. */
+  readonly isChained: boolean;
 }
 
 /** Records to replay. */
@@ -19,8 +20,8 @@ export interface RecordSet {
   readonly entries: readonly RecordEntry[];
   /** IDs of the responses that requests of the set continue. */
   readonly continued: ReadonlySet<string>;
-  /** Reads a record; null if its text is none. */
-  read(entry: RecordEntry): CallRecord | null;
+  /** Returns the text of a record. */
+  textOf(entry: RecordEntry): string;
 }
 
 /** Which records of a file are replayed. */
@@ -46,16 +47,24 @@ const BLOCK_BYTES = 1024 * 1024;
 
 const LINE_FEED_CODE = 0x0a;
 
+/** What the first look at a record has found. */
+interface FoundRecord extends Omit<RecordEntry, "isChained"> {
+  readonly key: string | null;
+  /** ID of the response that it continues. */
+  readonly previous: string | null;
+  readonly isResponses: boolean;
+}
+
 /** Finds the records of exported lines. Only their places stay in memory. */
 export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet {
-  const found: (RecordEntry & { readonly key: string | null; readonly previous: string | null })[] =
-    [];
+  const found: FoundRecord[] = [];
   for (const place of text.places()) {
     const { id = "", at = "", head = null, previous = null } = lightly(text.textAt(place));
     found.push({
       id: typeof id === "string" ? id : "",
       at: typeof at === "string" ? at : "",
       key: isObject(head) && typeof head.key === "string" ? head.key : null,
+      isResponses: isObject(head) && head.api === "responses",
       previous: isObject(previous) && typeof previous.response === "string"
         ? previous.response
         : null,
@@ -68,15 +77,18 @@ export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet 
     (filter.key === null || key === filter.key) && !(Date.parse(at) < since)
   );
 
+  const continued = new Set(kept.flatMap(({ previous }) => previous ?? []));
+  const isChain = continued.size > 0;
+
   return {
-    entries: kept.toSorted((one, other) =>
+    entries: kept.map((one) => ({ ...one, isChained: isChain && one.isResponses })).toSorted((
+      one,
+      other,
+    ) =>
       compareTexts(one.at, other.at) || compareTexts(one.id, other.id) || one.start - other.start
     ),
-    continued: new Set(kept.flatMap(({ previous }) => previous ?? [])),
-    read(entry) {
-      const parsed = parseRecord(text.textAt(entry));
-      return parsed.ok ? parsed.record : null;
-    },
+    continued,
+    textOf: (entry) => text.textAt(entry),
   };
 }
 

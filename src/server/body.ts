@@ -49,7 +49,10 @@ export async function readBody(
   if (turn !== null) await turn;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
-  return parseRequest(text, max_json_members, bytes.value);
+  const parsed = parseRequest(text, max_json_members, bytes.value);
+  // Rules of privacy cannot find values in a text that is no JSON.
+  if (!parsed.ok && call.client.privacy === null) call.capture?.unparsed?.(text, request.url);
+  return parsed;
 }
 
 /** Reads the multipart body of a request, of at most `max_upload` bytes, like `readBody`. */

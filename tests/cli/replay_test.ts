@@ -55,6 +55,11 @@ Deno.test("the same file has exit code 0, a refused call 1, and a difference of 
   assertEquals((await replay(MOVED, ["--fail-on", "targets"])).code, 1);
 });
 
+Deno.test("the number of threads changes nothing in the report", async () => {
+  const one = await replay(MOVED, ["--format", "json"]);
+  assertEquals(await replay(MOVED, ["--format", "json", "--jobs", "2"]), one);
+});
+
 Deno.test("nothing to compare, a file with problems and a file that is not there have exit code 1", async () => {
   const empty = await replay(BASE, [], []);
   assertEquals([empty.code, empty.err], [1, "No record was replayed, so nothing was compared.\n"]);
@@ -71,6 +76,8 @@ Deno.test("wrong arguments have exit code 2", async () => {
     [["--format", "xml"], "--format must be text or json."],
     [["--seed", "-1"], "--seed needs a value: --seed NUMBER."],
     [["--seed", "1.5"], "--seed must be a whole number up to 2147483648."],
+    [["--jobs", "0"], "--jobs must be a whole number from 1 to 64."],
+    [["--jobs", "65"], "--jobs must be a whole number from 1 to 64."],
     [["--since", "soon"], "--since must be a day, a time, or such as 2h or 1d."],
   ];
   for (const [args, problem] of cases) {

@@ -1,4 +1,5 @@
 import { MAX_BODY_CHARS } from "../../src/record/capture.ts";
+import { privacyConfig } from "../privacy/rules.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
@@ -39,6 +40,29 @@ Deno.test("a whole response is recorded with its request as they were received a
     ]);
     assertEquals([record?.head.model_requested, record?.head.route], ["m", "rest"]);
     assertEquals(record?.response?.headers["x-gateway-provider"], "up");
+  }));
+
+Deno.test("a body that is no JSON is recorded as it was received, unless rules would have to look into it", () =>
+  withFolder(async (folder) => {
+    const text = recordSection(folder) + PLACE;
+    const { app, finish } = await recordingGateway(text, scriptedWorld());
+    const send = (body: string) =>
+      new Request("http://gateway/v1/chat/completions", {
+        method: "POST",
+        headers: { "content-type": "application/json", "content-length": String(body.length) },
+        body,
+      });
+    const broken = ['{"messages": [', '{"model": "m", "model": "n"}', '"text"'];
+    for (const body of broken) assertEquals((await app(send(body))).status, 400);
+    const records = await finish();
+    assertEquals(records.map(({ request }) => request?.body), broken);
+    assertEquals(records[0]?.head.code, "invalid_json");
+    const rules = privacyConfig(["find: [email], action: replace"]);
+    await Deno.remove(`${folder}/record.db`);
+    const ruled = await recordingGateway(text + rules, scriptedWorld());
+    assertEquals((await ruled.app(send('{"messages": ["a@example.com"'))).status, 400);
+    const [record] = await ruled.finish();
+    assertEquals([record?.head.code, record?.request], ["invalid_json", undefined]);
   }));
 
 Deno.test("a stream is recorded with all of its events", () =>

@@ -77,6 +77,24 @@ Deno.test("a part that was moved to another row is unreadable, and ends no searc
     again.close();
   }));
 
+Deno.test("a changed time or an empty part is unreadable, and ends no search", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    file.write(["a", "b", "c", "d"].map((id, at) => written(id, at)), 3);
+    file.close();
+    const database = new DatabaseSync(`${folder}/record.db`);
+    database.exec("update record set at = 7 where seq = 2");
+    database.exec("update record set head = x'' where seq = 3");
+    // No date is that late.
+    database.exec("update record set at = 9000000000000000 where seq = 4");
+    database.close();
+    const again = openRecordFile(fileOptions(folder));
+    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: true });
+    assertEquals(hits.map((hit) => "record" in hit ? hit.record.id : hit.seq), [3, 2, "a"]);
+    assertEquals(again.info().readable, 1);
+    again.close();
+  }));
+
 Deno.test("records of a removed key are listed as unreadable with its number", () =>
   withFolder((folder) => {
     const file = openRecordFile(fileOptions(folder));

@@ -76,6 +76,24 @@ Deno.test("text that waits never exceeds its bound in memory", () =>
     await gateway.finish();
   }));
 
+Deno.test("headers and queries that wait count as text does", () =>
+  withFolder(async (folder) => {
+    const limits = { ...QUEUE_LIMITS, chars: 100_000 };
+    const text = recordSection(folder) + oneProvider("http://up");
+    const gateway = await recordingGateway(text, world(), limits);
+    gateway.thread.block();
+    const long = "a".repeat(30_000);
+    for (let call = 0; call < 4; call++) {
+      const sent = chatRequest({ body: { messages: [{ role: "user", content: "Hi" }] } });
+      const request = new Request(`${sent.url}?page=${long}`, sent);
+      request.headers.set("traceparent", long);
+      assertEquals((await gateway.app(request)).status, 200);
+    }
+    assertEquals(gateway.counts, { queue: 3 });
+    gateway.thread.unblock();
+    await gateway.finish();
+  }));
+
 Deno.test("a running response for which there is no room loses its text, and not its request", () =>
   withFolder(async (folder) => {
     const time = world();

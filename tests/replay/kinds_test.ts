@@ -303,3 +303,26 @@ Deno.test("the order of members and white space count only if that is wanted", (
     ["request", "$"],
   ]);
 });
+
+Deno.test("a record with what is no method, path or header is unreadable, and ends no replay", async () => {
+  const file = `
+providers: {up: {type: compat, base_url: "https://api.example.com/v1", api_key: k}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+  const good = recordOf("/v1/chat/completions", {
+    model: "m",
+    messages: [{ role: "user", content: "Hi" }],
+  });
+  const { head, request = { headers: {}, query: "", body: "" } } = good;
+  const records = [
+    { ...good, head: { ...head, method: "CONNECT" } },
+    { ...good, head: { ...head, method: "a b" } },
+    { ...good, head: { ...head, path: ":99999/v1/chat/completions" } },
+    { ...good, head: { ...head, path: "@example.com/v1/chat/completions" } },
+    { ...good, request: { ...request, headers: { "a b": "c" } } },
+    { ...good, request: { ...request, headers: { traceparent: "a\r\nb" } } },
+    { ...good, request: { ...request, headers: { traceparent: "\u2713" } } },
+  ];
+  const { skipped, replayed: count } = await replayed([...records, good], file, file);
+  assertEquals([count, [...skipped]], [1, [["unreadable", records.length]]]);
+});

@@ -1,8 +1,8 @@
 import type { CallRecord } from "../../src/record/record.ts";
 import type { Difference } from "../../src/replay/difference.ts";
-import { newDryGateway } from "../../src/replay/plan_record.ts";
 import { newRecordSet, type RecordText } from "../../src/replay/record_set.ts";
 import { replaySet } from "../../src/replay/replay_set.ts";
+import type { StartReplayThread } from "../../src/replay/replay_thread.ts";
 import type { Report } from "../../src/replay/report.ts";
 import { parsedConfig } from "./parsed_config.ts";
 import { newRecord } from "./records.ts";
@@ -12,7 +12,11 @@ export function replayed(
   records: readonly (CallRecord | string)[],
   before: string,
   after: string,
-  { isExact = false } = {},
+  { isExact = false, jobs = 1, start }: {
+    isExact?: boolean;
+    jobs?: number;
+    start?: StartReplayThread;
+  } = {},
 ): Promise<Report> {
   const lines = records.map((one) => typeof one === "string" ? one : JSON.stringify(one));
   const text: RecordText = {
@@ -21,9 +25,15 @@ export function replayed(
   };
   return replaySet(
     newRecordSet(text, { key: null, sinceMs: () => -Infinity }),
-    newDryGateway(parsedConfig(before), 1),
-    newDryGateway(parsedConfig(after), 1),
-    { isExact, namesAll: false },
+    {
+      before: parsedConfig(before),
+      after: parsedConfig(after),
+      seed: 1,
+      isExact,
+      namesAll: false,
+      jobs,
+      ...start !== undefined && { start },
+    },
   );
 }
 

@@ -1,0 +1,91 @@
+import type { Config } from "../config/schema.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { responseObjects } from "../record/events_of.ts";
+import { type CallRecord, parseRecord } from "../record/record.ts";
+import { compare, type Comparison } from "./compare.ts";
+import type { NamedRecord } from "./groups.ts";
+import { type DryGateway, newDryGateway } from "./plan_record.ts";
+import type { SkippedReason } from "./report.ts";
+
+/** What records are replayed with. A thread gets it as a message. */
+export interface ReplaySettings {
+  readonly before: Config;
+  readonly after: Config;
+  readonly seed: number;
+  /** True if white space and the order of members of requests count. */
+  readonly isExact: boolean;
+  /** IDs of the responses that requests of the set continue. */
+  readonly continued: ReadonlySet<string>;
+}
+
+/** The result for a record: how it differs, or why it was not replayed. */
+export type ReplayResult = Comparison & { readonly record: NamedRecord } | SkippedReason;
+
+/** Replays the text of a record. Earlier turns of its conversation were replayed before. */
+export type ReplayRecord = (text: string) => Promise<ReplayResult>;
+
+/** Returns what replays records one by one through two configurations. */
+export function newReplay({ continued, isExact, ...settings }: ReplaySettings): ReplayRecord {
+  const before = newDryGateway(settings.before, settings.seed);
+  const after = newDryGateway(settings.after, settings.seed);
+  const chain = newChain(continued, [before, after]);
+  return async (text) => {
+    const parsed = parseRecord(text);
+    if (!parsed.ok) return "unreadable";
+    const { record } = parsed;
+    const { request, head, id, at } = record;
+    if (request === undefined) return "head_only";
+    if (head.cut.includes("request")) return "cut";
+    if (request.body === null) return "endpoint";
+    const missing = head.api === "responses" ? chain.missing(request.body) : null;
+    if (missing !== null) return missing;
+    const [one, other] = [
+      await before.replay(record, request),
+      await after.replay(record, request),
+    ];
+    if (one === null || other === null) return "unreadable";
+    if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
+    if (one.call.kind === "other" || other.call.kind === "other") return "endpoint";
+    await chain.store(record);
+    return {
+      record: { id, at, key: head.key, path: head.path, model: head.model_requested },
+      ...compare(one, other, { head, before: before.config, after: after.config, isExact }),
+    };
+  };
+}
+
+/**
+ * Returns the responses of a set that later records continue. Both gateways store them in their
+ * memory, as they would have after the call.
+ */
+function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[]) {
+  const stored = new Set<string>();
+  return {
+    /** Returns why the earlier turns of a request are not known; null if they are, or none are. */
+    missing(body: string): SkippedReason | null {
+      if (!body.includes('"previous_response_id"') && !body.includes('"conversation"')) return null;
+      const request = parseJson(body);
+      if (!isObject(request)) return null;
+      const { previous_response_id: previous = null, conversation = null } = request;
+      if (conversation !== null) return "conversation_not_recorded";
+      return typeof previous === "string" && !stored.has(previous) ? "previous_not_recorded" : null;
+    },
+    /** Stores the response of the record that was replayed last, if a later one continues it. */
+    async store(record: CallRecord): Promise<void> {
+      if (record.head.api !== "responses" || continued.size === 0) return;
+      const resource = resourceOf(record);
+      if (typeof resource?.id !== "string" || !continued.has(resource.id)) return;
+      for (const gateway of gateways) await gateway.store(resource);
+      stored.add(resource.id);
+    },
+  };
+}
+
+/** Returns the response object of a record; null if it has none that is complete. */
+function resourceOf({ response, head }: CallRecord): JsonObject | null {
+  if (response === undefined || head.cut.includes("response")) return null;
+  const objects = responseObjects(response);
+  if (response.body !== null) return objects[0] ?? null;
+  // The terminal event is the last one with a response.
+  return objects.map((event) => event.response).findLast(isObject) ?? null;
+}
