@@ -8,6 +8,8 @@ import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
 import { boundedAttributes } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
 import { newAgents } from "./agents.ts";
+import { batchSettings } from "./batches.ts";
+import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
 import type { SpanIds } from "../../core/call_span.ts";
 import {
@@ -62,7 +64,16 @@ export interface SpanSettings {
  */
 export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   const { environment, log } = settings;
-  if (!isEnabled(environment)) return null;
+  const variable = variablesOf(environment);
+  if (variable("OTEL_SDK_DISABLED").toLowerCase() === "true") return null;
+  const ignored = ignoredVariables(environment);
+  if (ignored !== null) log.warn(ignored);
+  const address = addressOf(variable);
+  if (address === "") return null;
+  if (!isHttpUrl(address)) {
+    log.warn("no spans are sent: the address of the collector does not begin with http or https");
+    return null;
+  }
   const protocol = protocolOf(settings);
   if (protocol !== "http/json" && protocol !== "http/protobuf") {
     log.warn("spans are sent as http/json: the protocol of the variables is not supported");
@@ -70,7 +81,7 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   const library = await import("./telemetry_library.ts");
   const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
   const exporter = new Exporter({
-    httpAgentOptions: await newAgents(variablesOf(environment), library),
+    httpAgentOptions: await newAgents(variable, library, log),
   });
   return await spansTo(exporter, settings);
 }
@@ -101,13 +112,14 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   const resource = named.merge(detectResources({ detectors: [envDetector] }));
   const instrumentationScope = { name: "switchyard", version: VERSION };
   const watch = watched(exporter, log);
-  const processor = new BatchSpanProcessor(watch.exporter);
+  const variable = variablesOf(environment);
+  const processor = new BatchSpanProcessor(watch.exporter, batchSettings(variable));
   diag.setLogger({ ...NO_LOGGER, warn: watch.warned }, {
     logLevel: DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   });
   const { generateTraceId, generateSpanId } = new RandomIdGenerator();
-  const isSampled = newSampling(variablesOf(environment), TraceIdRatioBasedSampler);
+  const isSampled = newSampling(variable, TraceIdRatioBasedSampler);
   const openCall = { newSpanId: generateSpanId, turn };
 
   function outside(
@@ -226,13 +238,11 @@ interface EndedSpan {
   readonly links?: Link[];
 }
 
-function isEnabled(environment: SpanSettings["environment"]): boolean {
-  const value = variablesOf(environment);
-  if (value("OTEL_SDK_DISABLED").toLowerCase() === "true") return false;
-  const exporters = value("OTEL_TRACES_EXPORTER") || "otlp";
-  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return false;
-  return value("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" ||
-    value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
+/** Returns the address of the collector; empty if the variables name none or another exporter. */
+function addressOf(variable: (name: string) => string): string {
+  const exporters = variable("OTEL_TRACES_EXPORTER") || "otlp";
+  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return "";
+  return variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") || variable("OTEL_EXPORTER_OTLP_ENDPOINT");
 }
 
 /** Returns a function from the name of a variable to its value; empty if it is not set. */
@@ -263,6 +273,9 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
 /** Messages of the packages, which may have addresses with credentials, are not shown. */
 const NO_LOGGER: DiagLogger = { error() {}, warn() {}, info() {}, debug() {}, verbose() {} };
 
+/** A warning of the packages that the queue was full. */
+const DROPPED = /^Dropped \d+ spans/;
+
 /** A warning of the packages that a response with status 200 does not accept the spans. */
 const NOT_ACCEPTED =
   /could not deserialize response|parse trace export response|"rejectedSpans":"?[1-9]/;
@@ -275,6 +288,7 @@ const NOT_ACCEPTED =
 function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   let isFailing = false;
   let isRefused = false;
+  let isDropping = false;
   const watching: SpanExporter = {
     export(spans, done) {
       exporter.export(spans, (result) => {
@@ -293,7 +307,11 @@ function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   return {
     exporter: watching,
     warned(...words: readonly unknown[]) {
-      if (NOT_ACCEPTED.test(words.map(String).join(" "))) isRefused = true;
+      const text = words.map(String).join(" ");
+      if (NOT_ACCEPTED.test(text)) isRefused = true;
+      if (!DROPPED.test(text) || isDropping) return;
+      isDropping = true;
+      log.warn("spans are lost: the collector takes them more slowly than calls make them");
     },
   };
 }
