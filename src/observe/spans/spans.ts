@@ -7,8 +7,9 @@ import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
 import { boundedAttributes } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
-import { newAgents } from "./agents.ts";
 import { batchSettings } from "./batches.ts";
+import { certificates, collectorSettings, newClient, newCollector } from "./collector.ts";
+import { newExporter, strictJson } from "./exporter.ts";
 import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
 import type { SpanIds } from "../../core/call_span.ts";
@@ -79,10 +80,21 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
     log.warn("spans are sent as http/json: the protocol of the variables is not supported");
   }
   const library = await import("./telemetry_library.ts");
-  const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
-  const exporter = new Exporter({
-    httpAgentOptions: await newAgents(variable, library, log),
-  });
+  const client = newClient(await certificates(variable, log));
+  if (client === null) {
+    log.warn("no spans are sent: the certificates of the variables are not valid");
+    return null;
+  }
+  const sent = collectorSettings(variable, library.parseKeyPairsIntoRecord);
+  const exporter = protocol === "http/protobuf"
+    ? newExporter(
+      newCollector("application/x-protobuf", sent, client),
+      library.ProtobufTraceSerializer,
+    )
+    : newExporter(
+      newCollector("application/json", sent, client),
+      strictJson(library.JsonTraceSerializer),
+    );
   return await spansTo(exporter, settings);
 }
 
@@ -276,24 +288,17 @@ const NO_LOGGER: DiagLogger = { error() {}, warn() {}, info() {}, debug() {}, ve
 /** A warning of the packages that the queue was full. */
 const DROPPED = /^Dropped \d+ spans/;
 
-/** A warning of the packages that a response with status 200 does not accept the spans. */
-const NOT_ACCEPTED =
-  /could not deserialize response|parse trace export response|"rejectedSpans":"?[1-9]/;
-
 /**
  * Returns an exporter that logs when the collector begins to fail and when it recovers. `warned`
- * takes the warnings of the packages: to the exporter every response with status 200 is a success,
- * and it warns right before it says so.
+ * takes the warnings of the packages.
  */
 function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   let isFailing = false;
-  let isRefused = false;
   let isDropping = false;
   const watching: SpanExporter = {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const fails = result.error !== undefined || result.code !== 0 || isRefused;
-        isRefused = false;
+        const fails = result.error !== undefined || result.code !== 0;
         // The error may contain the address of the collector with credentials.
         if (fails && !isFailing) log.warn("spans are lost: the collector does not accept them");
         if (!fails && isFailing) log.info("the collector accepts spans again");
@@ -307,9 +312,7 @@ function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   return {
     exporter: watching,
     warned(...words: readonly unknown[]) {
-      const text = words.map(String).join(" ");
-      if (NOT_ACCEPTED.test(text)) isRefused = true;
-      if (!DROPPED.test(text) || isDropping) return;
+      if (isDropping || !DROPPED.test(words.map(String).join(" "))) return;
       isDropping = true;
       log.warn("spans are lost: the collector takes them more slowly than calls make them");
     },

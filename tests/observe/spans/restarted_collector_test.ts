@@ -3,11 +3,11 @@ import { type Line, openLine } from "../../support/line.ts";
 import { readRequest } from "../../support/received_request.ts";
 
 /** Answers the spans of the next connection, which stays open. */
-async function accepted(listener: Deno.TcpListener): Promise<Line> {
+async function answered(listener: Deno.TcpListener, answer: string): Promise<Line> {
   const line = openLine(await listener.accept());
   const request = await readRequest(line.read);
   assertEquals(request?.path, "/v1/traces");
-  await line.write(new TextEncoder().encode(ACCEPTED));
+  await line.write(new TextEncoder().encode(answer));
   return line;
 }
 
@@ -51,18 +51,20 @@ Deno.test("a collector that restarts gets later spans, and the gateway lives", a
   };
 
   await call();
-  const kept = await accepted(listener);
-  // The collector closes its connections and refuses new ones.
+  const kept = await answered(listener, ACCEPTED);
+  // It closes its connections, one of them within a response, and refuses new ones.
   kept.close();
+  await call();
+  (await answered(listener, ACCEPTED.slice(0, -1))).close();
+  await said("spans are lost");
   listener.close();
   await call();
-  await said("spans are lost");
 
   // The same port: connections that it has closed may still wait for their end.
   listener = Deno.listen({ hostname: "127.0.0.1", port });
   for (let batch = 0; batch < 3; batch++) {
     await call();
-    (await accepted(listener)).close();
+    (await answered(listener, ACCEPTED)).close();
   }
   await said("accepts spans again");
   await input.close();
