@@ -119,11 +119,11 @@ export function newCollector(
   async function send(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array | null> {
     const ends = performance.now() + timeoutMs;
     const sent = isCompressed ? await compressed(body) : body;
-    for (let delayMs = FIRST_DELAY_MS;; delayMs *= 1.5) {
+    for (let repeat = 0;; repeat++) {
       const answer = await post(sent, ends - performance.now());
       if (answer?.isAccepted) return answer.body;
       if (answer !== null && !answer.isRepeated) return null;
-      const waitMs = answer?.retryAfterMs ?? delayMs * (0.8 + 0.4 * Math.random());
+      const waitMs = answer?.retryAfterMs ?? delayOf(repeat, answer === null);
       if (performance.now() + waitMs >= ends) return null;
       await new Promise((resolve) => setTimeout(resolve, waitMs));
     }
@@ -164,18 +164,31 @@ export function newCollector(
   return { send, close: () => client.close() };
 }
 
-/** Returns a small body; null if it is larger. */
+/**
+ * Returns the delay before a repeat. The first one follows a failed connection at once: the
+ * collector may have closed a kept connection.
+ */
+function delayOf(repeat: number, isUnanswered: boolean): number {
+  if (repeat === 0 && isUnanswered) return 0;
+  return FIRST_DELAY_MS * 1.5 ** repeat * (0.8 + 0.4 * Math.random());
+}
+
+/** Returns a small body; null if it is larger or breaks off. */
 async function readSmall(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): Promise<Uint8Array | null> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for (let next = await reader.read(); !next.done; next = await reader.read()) {
-    size += next.value.length;
-    if (size > MAX_RESPONSE_BYTES) return null;
-    pieces.push(next.value);
+  try {
+    for (let next = await reader.read(); !next.done; next = await reader.read()) {
+      size += next.value.length;
+      if (size > MAX_RESPONSE_BYTES) return null;
+      pieces.push(next.value);
+    }
+    return concatBytes(pieces);
+  } catch {
+    return null;
   }
-  return concatBytes(pieces);
 }
 
 async function compressed(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {

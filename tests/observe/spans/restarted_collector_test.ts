@@ -2,13 +2,12 @@ import { assertEquals } from "../../support/assert.ts";
 import { type Line, openLine } from "../../support/line.ts";
 import { readRequest } from "../../support/received_request.ts";
 
-/** Answers the spans of the next connection, which stays open. */
-async function answered(listener: Deno.TcpListener, answer: string): Promise<Line> {
-  const line = openLine(await listener.accept());
+/** Answers the spans of a connection, which stays open; closes it if there are none. */
+async function answer(line: Line, text: string): Promise<void> {
   const request = await readRequest(line.read);
-  assertEquals(request?.path, "/v1/traces");
-  await line.write(new TextEncoder().encode(answer));
-  return line;
+  if (request === null) return line.close();
+  assertEquals(request.path, "/v1/traces");
+  await line.write(new TextEncoder().encode(text));
 }
 
 const ACCEPTED = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 2\r\n" +
@@ -51,25 +50,32 @@ Deno.test("a collector that restarts gets later spans, and the gateway lives", a
   };
 
   await call();
-  const kept = await answered(listener, ACCEPTED);
+  const kept = openLine(await listener.accept());
+  await answer(kept, ACCEPTED);
   // It closes its connections, one of them within a response, and refuses new ones.
   kept.close();
   await call();
-  (await answered(listener, ACCEPTED.slice(0, -1))).close();
+  const broken = openLine(await listener.accept());
+  await answer(broken, ACCEPTED.slice(0, -1));
+  broken.close();
   await said("spans are lost");
   listener.close();
   await call();
 
   // The same port: connections that it has closed may still wait for their end.
   listener = Deno.listen({ hostname: "127.0.0.1", port });
-  for (let batch = 0; batch < 3; batch++) {
-    await call();
-    (await answered(listener, ACCEPTED)).close();
-  }
+  const serving = (async () => {
+    for await (const connection of listener) {
+      const line = openLine(connection);
+      void answer(line, ACCEPTED).finally(line.close);
+    }
+  })();
+  await call();
   await said("accepts spans again");
   await input.close();
   await said("ended");
   listener.close();
+  await serving;
   await output.cancel();
   assertEquals((await child.status).code, 0);
   assertEquals(written.split("\n").length, 4, written);
