@@ -40,6 +40,8 @@ type SmallFile =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly reason: string };
 
+const MIB = 1024 * 1024;
+
 /** Largest file of a credential. */
 const MAX_SMALL_BYTES = 64 * 1024;
 
@@ -52,7 +54,7 @@ export async function readSmallFile(
     const { isFile, size } = await Deno.stat(path);
     // The read of another kind of file, such as a pipe, may never end.
     if (!isFile) return notRead("the file is not a regular file");
-    if (size > maxBytes) return notRead("the file is too large");
+    if (size > maxBytes) return notRead(`the file has more than ${sizeText(maxBytes)}`);
     return { ok: true, text: await Deno.readTextFile(path) };
   } catch (error) {
     return notRead(
@@ -63,4 +65,8 @@ export async function readSmallFile(
 
 function notRead(reason: string): Extract<SmallFile, { readonly ok: false }> {
   return { ok: false, reason };
+}
+
+function sizeText(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`;
 }
