@@ -19,8 +19,8 @@ const REPEATED = new Set([429, 502, 503, 504]);
 /** Where spans are sent to. */
 export interface Collector {
   /**
-   * Sends a body, again while the collector is away and time is left. Returns the body of the
-   * response; null if it was not accepted. Never rejects.
+   * Sends a body, again while the collector is unavailable and time is left. Returns the body of
+   * the response; null if it was not accepted. Never rejects.
    */
   send(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array | null>;
   close(): void;

@@ -26,7 +26,7 @@ export function newExporter(collector: Collector, serializer: SpanSerializer): S
   };
 }
 
-/** Returns a serializer that throws for a response that is no JSON: that of the packages has none. */
+/** Returns a serializer that throws for a response that is no JSON, unlike that of the packages. */
 export function strictJson(serializer: SpanSerializer): SpanSerializer {
   return {
     serializeRequest: serializer.serializeRequest,

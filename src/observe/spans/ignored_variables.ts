@@ -30,7 +30,7 @@ const READ: ReadonlyMap<string, Understands> = new Map(Object.entries({
   OTEL_BSP_MAX_QUEUE_SIZE: isPositiveInteger,
   OTEL_BSP_SCHEDULE_DELAY: isPositiveInteger,
   OTEL_BSP_EXPORT_TIMEOUT: isPositiveInteger,
-  // What they say besides is what happens without them: a traceparent is read, nothing else is sent.
+  // Of the formats that they name, a traceparent is read and no other header.
   OTEL_PROPAGATORS: (value) => /\b(?:tracecontext|none)\b/.test(value),
   OTEL_METRICS_EXPORTER: (value) => value === "none",
   OTEL_LOGS_EXPORTER: (value) => value === "none",
