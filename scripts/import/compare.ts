@@ -1,12 +1,12 @@
 import { importLitellm } from "../../src/import/litellm.ts";
 import { PREFIXES } from "../../src/import/litellm_prefixes.ts";
-import { installedProgram } from "../bench/peers/install.ts";
+import { installPeer } from "../bench/peers/install.ts";
 import { type Case, CASES } from "./cases.ts";
 import { type Arrived, startUpstream, type Upstream } from "./upstream.ts";
 
 // Sends the same requests to LiteLLM and to this gateway, with the file of each case and the file
 // that `switchyard import` makes of it, and compares what arrives at one upstream and what the
-// client gets. LiteLLM is installed by scripts/bench/peers/install.ts, or named by --litellm.
+// client gets. LiteLLM is installed into the user's cache folder, or named by --litellm.
 //
 //     ./scripts/deno run -A scripts/import/compare.ts [--litellm PROGRAM] [PART OF A CASE'S NAME]
 
@@ -30,7 +30,7 @@ interface Outcome {
   readonly isWhole: boolean;
 }
 
-const [program, part] = argumentsOf(Deno.args);
+const [program, part] = await argumentsOf(Deno.args);
 const main = new URL("../../main.ts", import.meta.url).pathname;
 await using upstream = startUpstream();
 let failures = 0;
@@ -43,10 +43,10 @@ console.log(
 );
 Deno.exitCode = failures === 0 ? 0 : 1;
 
-function argumentsOf(args: readonly string[]): readonly [string, string] {
+async function argumentsOf(args: readonly string[]): Promise<readonly [string, string]> {
   const at = args.indexOf("--litellm");
   const rest = args.filter((_, index) => at < 0 || index !== at && index !== at + 1);
-  return [at < 0 ? installedProgram("litellm") : args[at + 1] ?? "", rest[0] ?? ""];
+  return [at < 0 ? await installPeer("litellm") : args[at + 1] ?? "", rest[0] ?? ""];
 }
 
 /** Compares the addresses of prefixes; LiteLLM has those of some providers in other places. */

@@ -44,11 +44,17 @@ export async function readRegularFile(path: string, maxBytes = Infinity): Promis
   try {
     const { isFile, size } = await Deno.stat(path);
     if (!isFile) return failed("is not a regular file");
-    if (size > maxBytes) return failed("is too large");
+    if (size > maxBytes) return failed(`has more than ${sizeText(maxBytes)}`);
   } catch {
     // The read fails as well, and says why.
   }
   return await readText(path);
+}
+
+const MIB = 1024 * 1024;
+
+function sizeText(bytes: number): string {
+  return bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes / 1024} KiB`;
 }
 
 /** The text of a small file, or the reason, a sentence about the file. */

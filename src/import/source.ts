@@ -96,18 +96,21 @@ class Unreadable extends Error {}
 export function parseSourceText(written: string, form: SourceForm): Parsed {
   const text = form === "json" ? withoutComments(written) : written;
   if (hasManyValues(text)) {
-    return { ok: false, problem: "the source has too many values" };
+    return { ok: false, problem: "the source has more than 40,000 values" };
   }
   const counter = new LineCounter();
   // LiteLLM reads YAML 1.1, in which `yes` and `on` are true and `<<` merges.
-  const document = parseDocument(text, {
-    version: form === "yaml" ? "1.1" : "1.2",
-    merge: form === "yaml",
-    lineCounter: counter,
-    uniqueKeys: false,
-    prettyErrors: false,
-    logLevel: "error",
-  });
+  const document = parsed(() =>
+    parseDocument(text, {
+      version: form === "yaml" ? "1.1" : "1.2",
+      merge: form === "yaml",
+      lineCounter: counter,
+      uniqueKeys: false,
+      prettyErrors: false,
+      logLevel: "error",
+    })
+  );
+  if (document === null) return { ok: false, problem: "the source is nested too deeply" };
   const [fault] = faultProblems([...document.errors, ...document.warnings], text);
   if (fault !== undefined) {
     const { line, col } = counter.linePos(Number(fault.at));
@@ -131,18 +134,34 @@ export function parseSourceText(written: string, form: SourceForm): Parsed {
   }
 }
 
+/** Returns a document; null if it has more lists in lists than the parser has stack for. */
+function parsed<T>(parse: () => T): T | null {
+  try {
+    return parse();
+  } catch (error) {
+    if (error instanceof RangeError) return null;
+    throw error;
+  }
+}
+
 /**
  * True if items of lists and members of mappings can begin in too many places: after the beginning
- * of a line, of a list or of a mapping, a comma or a dash.
+ * of a line, of a list or of a mapping, a comma, a dash or a question mark. A tag counts too.
  */
 function hasManyValues(text: string): boolean {
-  return text.matchAll(/[\n,[{]|- /g).drop(MAX_BEGINNINGS).next().done !== true;
+  return text.matchAll(/[\n,[{!]|[-?]\s/g).drop(MAX_BEGINNINGS).next().done !== true;
+}
+
+function countValue(walk: Walk): void {
+  walk.counts.values++;
+  if (walk.counts.values > MAX_VALUES) {
+    throw new Unreadable("has more than 200,000 values with those that aliases repeat");
+  }
 }
 
 function readNode(node: unknown, path: string, depth: number, walk: Walk): Tree {
   if (depth > MAX_DEPTH) throw new Unreadable("is nested too deeply");
-  walk.counts.values++;
-  if (walk.counts.values > MAX_VALUES) throw new Unreadable("has too many values");
+  countValue(walk);
   if (isAlias(node)) return readAlias(node.source, path, depth, walk);
   if ((isScalar(node) || isMap(node) || isSeq(node)) && node.anchor !== undefined) {
     walk.anchors.set(node.anchor, { node, top: walk.top });
@@ -191,16 +210,17 @@ function readContent(node: unknown, path: string, depth: number, walk: Walk): Tr
     if (members.has(key)) walk.replaced.push(place);
     members.set(key, readNode(value, place, depth + 1, walk));
   }
-  for (const tree of merged) addMerged(tree, members, path);
+  for (const tree of merged) addMerged(tree, members, path, walk);
   return members.size === 0 ? leaf(path, null) : { kind: "mapping", path, members };
 }
 
 /** Adds merged members; members of the mapping itself win. */
-function addMerged(tree: Tree, members: Map<string, Tree>, path: string): void {
+function addMerged(tree: Tree, members: Map<string, Tree>, path: string, walk: Walk): void {
   const sources = tree.kind === "list" ? tree.items : [tree];
   for (const source of sources) {
     if (source.kind !== "mapping") throw new Unreadable("contains a << that is no mapping");
     for (const [key, value] of source.members) {
+      countValue(walk);
       if (!members.has(key)) members.set(key, movedTo(value, source.path, path));
     }
   }

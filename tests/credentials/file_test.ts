@@ -54,7 +54,7 @@ Deno.test("a file without one line of text is no token", async () => {
     ["a\nb", noToken],
     ["tökén", noToken],
     ["x".repeat(20_000), noToken],
-    ["x".repeat(100_000), "the file is too large"],
+    ["x".repeat(100_000), "the file has more than 64 KiB"],
   ] as const;
   await inFolder(async (folder) => {
     for (const [text, reason] of texts) {

@@ -64,20 +64,23 @@ export function installedProgram(name: PackagedPeer): string {
   return `${folderFor("peers", packages)}/${program}`;
 }
 
-/** Installs a gateway where it is missing. */
-async function install(name: PackagedPeer): Promise<void> {
+/** Installs a gateway where it is missing. Returns the path of its program. */
+export async function installPeer(name: PackagedPeer): Promise<string> {
   const installation = INSTALLATIONS[name];
   const folder = folderFor("peers", installation.packages);
   await makeOnce(folder, () => installation.install(folder));
-  console.log(`${name}: ${installedProgram(name)}`);
+  return installedProgram(name);
 }
 
 if (import.meta.main) {
   for (const name of PACKAGED_PEERS) {
     // One that cannot be installed here does not prevent the next.
-    await install(name).catch((error: Error) => {
-      console.error(`${name} was not installed: ${error.message}`);
-      Deno.exitCode = 1;
-    });
+    await installPeer(name).then(
+      (program) => console.log(`${name}: ${program}`),
+      (error: Error) => {
+        console.error(`${name} was not installed: ${error.message}`);
+        Deno.exitCode = 1;
+      },
+    );
   }
 }

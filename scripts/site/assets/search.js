@@ -1,6 +1,3 @@
-// The site adds the library to this folder; the repository does not have it.
-const { default: MiniSearch } = await import(new URL("minisearch.js", import.meta.url).href);
-
 /** Number of results that are shown. */
 const MAX_RESULTS_ITEMS = 12;
 
@@ -9,21 +6,30 @@ const field = document.getElementById("search");
 const list = document.getElementById("results");
 let loading = null;
 
-/** Loads the index when it is needed for the first time. */
+/**
+ * Loads the library and the index when they are needed for the first time, so that the field takes
+ * keys before. The site adds the library to this folder; the repository does not have it.
+ */
 function load() {
-  loading ??= fetch(new URL("assets/search.json", root)).then(async (response) =>
-    MiniSearch.loadJSON(await response.text(), {
-      fields: ["title", "heading", "text"],
-      storeFields: ["title", "heading"],
-      searchOptions: {
-        boost: { title: 3, heading: 4 },
-        prefix: true,
-        combineWith: "AND",
-        fuzzy: (term) => term.length > 5 ? 0.2 : false,
-      },
-    })
-  );
+  loading ??= loadIndex();
   return loading;
+}
+
+async function loadIndex() {
+  const [{ default: MiniSearch }, response] = await Promise.all([
+    import(new URL("minisearch.js", import.meta.url).href),
+    fetch(new URL("assets/search.json", root)),
+  ]);
+  return MiniSearch.loadJSON(await response.text(), {
+    fields: ["title", "heading", "text"],
+    storeFields: ["title", "heading"],
+    searchOptions: {
+      boost: { title: 3, heading: 4 },
+      prefix: true,
+      combineWith: "AND",
+      fuzzy: (term) => term.length > 5 ? 0.2 : false,
+    },
+  });
 }
 
 async function show() {

@@ -7,7 +7,10 @@ import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
 import { boundedAttributes } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
-import { newAgents } from "./agents.ts";
+import { batchSettings } from "./batches.ts";
+import { certificates, collectorSettings, newClient, newCollector } from "./collector.ts";
+import { newExporter, strictJson } from "./exporter.ts";
+import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
 import type { SpanIds } from "../../core/call_span.ts";
 import {
@@ -62,16 +65,36 @@ export interface SpanSettings {
  */
 export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   const { environment, log } = settings;
-  if (!isEnabled(environment)) return null;
+  const variable = variablesOf(environment);
+  if (variable("OTEL_SDK_DISABLED").toLowerCase() === "true") return null;
+  const ignored = ignoredVariables(environment);
+  if (ignored !== null) log.warn(ignored);
+  const address = addressOf(variable);
+  if (address === "") return null;
+  if (!isHttpUrl(address)) {
+    log.warn("no spans are sent: the address of the collector does not begin with http or https");
+    return null;
+  }
   const protocol = protocolOf(settings);
   if (protocol !== "http/json" && protocol !== "http/protobuf") {
     log.warn("spans are sent as http/json: the protocol of the variables is not supported");
   }
   const library = await import("./telemetry_library.ts");
-  const Exporter = protocol === "http/protobuf" ? library.ProtobufExporter : library.JsonExporter;
-  const exporter = new Exporter({
-    httpAgentOptions: await newAgents(variablesOf(environment), library),
-  });
+  const client = newClient(await certificates(variable, log));
+  if (client === null) {
+    log.warn("no spans are sent: the certificates of the variables are not valid");
+    return null;
+  }
+  const sent = collectorSettings(variable, library.parseKeyPairsIntoRecord);
+  const exporter = protocol === "http/protobuf"
+    ? newExporter(
+      newCollector("application/x-protobuf", sent, client),
+      library.ProtobufTraceSerializer,
+    )
+    : newExporter(
+      newCollector("application/json", sent, client),
+      strictJson(library.JsonTraceSerializer),
+    );
   return await spansTo(exporter, settings);
 }
 
@@ -101,13 +124,14 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   const resource = named.merge(detectResources({ detectors: [envDetector] }));
   const instrumentationScope = { name: "switchyard", version: VERSION };
   const watch = watched(exporter, log);
-  const processor = new BatchSpanProcessor(watch.exporter);
+  const variable = variablesOf(environment);
+  const processor = new BatchSpanProcessor(watch.exporter, batchSettings(variable));
   diag.setLogger({ ...NO_LOGGER, warn: watch.warned }, {
     logLevel: DiagLogLevel.WARN,
     suppressOverrideMessage: true,
   });
   const { generateTraceId, generateSpanId } = new RandomIdGenerator();
-  const isSampled = newSampling(variablesOf(environment), TraceIdRatioBasedSampler);
+  const isSampled = newSampling(variable, TraceIdRatioBasedSampler);
   const openCall = { newSpanId: generateSpanId, turn };
 
   function outside(
@@ -226,13 +250,11 @@ interface EndedSpan {
   readonly links?: Link[];
 }
 
-function isEnabled(environment: SpanSettings["environment"]): boolean {
-  const value = variablesOf(environment);
-  if (value("OTEL_SDK_DISABLED").toLowerCase() === "true") return false;
-  const exporters = value("OTEL_TRACES_EXPORTER") || "otlp";
-  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return false;
-  return value("OTEL_EXPORTER_OTLP_ENDPOINT") !== "" ||
-    value("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") !== "";
+/** Returns the address of the collector; empty if the variables name none or another exporter. */
+function addressOf(variable: (name: string) => string): string {
+  const exporters = variable("OTEL_TRACES_EXPORTER") || "otlp";
+  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return "";
+  return variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") || variable("OTEL_EXPORTER_OTLP_ENDPOINT");
 }
 
 /** Returns a function from the name of a variable to its value; empty if it is not set. */
@@ -263,23 +285,20 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
 /** Messages of the packages, which may have addresses with credentials, are not shown. */
 const NO_LOGGER: DiagLogger = { error() {}, warn() {}, info() {}, debug() {}, verbose() {} };
 
-/** A warning of the packages that a response with status 200 does not accept the spans. */
-const NOT_ACCEPTED =
-  /could not deserialize response|parse trace export response|"rejectedSpans":"?[1-9]/;
+/** A warning of the packages that the queue was full. */
+const DROPPED = /^Dropped \d+ spans/;
 
 /**
  * Returns an exporter that logs when the collector begins to fail and when it recovers. `warned`
- * takes the warnings of the packages: to the exporter every response with status 200 is a success,
- * and it warns right before it says so.
+ * takes the warnings of the packages.
  */
 function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   let isFailing = false;
-  let isRefused = false;
+  let isDropping = false;
   const watching: SpanExporter = {
     export(spans, done) {
       exporter.export(spans, (result) => {
-        const fails = result.error !== undefined || result.code !== 0 || isRefused;
-        isRefused = false;
+        const fails = result.error !== undefined || result.code !== 0;
         // The error may contain the address of the collector with credentials.
         if (fails && !isFailing) log.warn("spans are lost: the collector does not accept them");
         if (!fails && isFailing) log.info("the collector accepts spans again");
@@ -293,7 +312,9 @@ function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
   return {
     exporter: watching,
     warned(...words: readonly unknown[]) {
-      if (NOT_ACCEPTED.test(words.map(String).join(" "))) isRefused = true;
+      if (isDropping || !DROPPED.test(words.map(String).join(" "))) return;
+      isDropping = true;
+      log.warn("spans are lost: the collector takes them more slowly than calls make them");
     },
   };
 }

@@ -1,7 +1,5 @@
 // A module that is loaded later as a whole: the bundler gives the names of a CommonJS package only
 // to static imports.
-export { Agent as HttpAgent } from "node:http";
-export { Agent as HttpsAgent } from "node:https";
 export {
   createTraceState,
   diag,
@@ -10,9 +8,8 @@ export {
   SpanStatusCode,
   TraceFlags,
 } from "@opentelemetry/api";
-export { millisToHrTime, parseTraceParent } from "@opentelemetry/core";
-export { OTLPTraceExporter as JsonExporter } from "@opentelemetry/exporter-trace-otlp-http";
-export { OTLPTraceExporter as ProtobufExporter } from "@opentelemetry/exporter-trace-otlp-proto";
+export { millisToHrTime, parseKeyPairsIntoRecord, parseTraceParent } from "@opentelemetry/core";
+export { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 export { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
 export {
   BatchSpanProcessor,

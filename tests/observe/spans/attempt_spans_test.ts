@@ -109,6 +109,37 @@ Deno.test("an attempt has the settings that were sent and the facts of the respo
   assertEquals(attempt?.attributes["http.response.status_code"], 200);
 });
 
+Deno.test("no text of a prompt, a tool or an answer is in a span, nor a header of the client", async () => {
+  const request = chatRequest({
+    headers: { baggage: "hidden=1", "x-other": "hidden" },
+    body: {
+      messages: [{ role: "system", content: "hidden" }, { role: "user", content: "hidden" }],
+      stop: ["hidden"],
+      tools: [{ type: "function", function: { name: "hidden", description: "hidden" } }],
+    },
+  });
+  const message = {
+    role: "assistant",
+    content: "hidden",
+    tool_calls: [{ id: "hidden", type: "function", function: { name: "hidden", arguments: "{}" } }],
+  };
+  const whole = {
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message, finish_reason: "tool_calls" }],
+  };
+  const { attempts: [attempt], all } = await attemptsOf(
+    oneProvider(URL_OF_UP),
+    request,
+    () => answers(200, JSON.stringify(whole)),
+  );
+  assertEquals(attempt?.attributes["gen_ai.response.finish_reasons"], ["tool_calls"]);
+  const parts = all.map(({ name, attributes, events }) => [name, attributes, events]);
+  assert(!JSON.stringify(parts).includes("hidden"));
+});
+
 Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
   const { attempts: [attempt] } = await attemptsOf(
     oneProvider(URL_OF_UP),

@@ -107,7 +107,13 @@ Deno.test("a valid traceparent is continued, and an invalid one is ignored", asy
   const [request] = await spansOf({ traceparent: `00-${trace}-${parent}-01` });
   assertEquals(request?.spanContext().traceId, trace);
   assertEquals(request?.parentSpanContext?.spanId, parent);
-  for (const traceparent of ["", "nonsense", `00-${"0".repeat(32)}-${parent}-01`]) {
+  const valid = `00-${trace}-${parent}-01`;
+  const invalid = [
+    ...["", "nonsense", `${valid}, ${valid}`, `${valid}-more`, `${valid}\0`, "0".repeat(100_000)],
+    ...[`ff-${trace}-${parent}-01`, `00-${trace.toUpperCase()}-${parent}-01`],
+    ...[`00-${"0".repeat(32)}-${parent}-01`, `00-${trace}-${"0".repeat(16)}-01`],
+  ];
+  for (const traceparent of invalid) {
     const [own] = await spansOf({ traceparent });
     assertEquals(own?.parentSpanContext, undefined);
   }
@@ -183,6 +189,20 @@ Deno.test("a failing collector is logged once, and its recovery once", async () 
     "spans are lost: the collector does not accept them",
     "the collector accepts spans again",
   ]);
+});
+
+Deno.test("the time to the first chunk is that of its attempt, not of the call", async () => {
+  const [, failed, served] = await spansOf({
+    stream: true,
+    attempts: [
+      tryOf({ began: 0, ended: 4_000, outcome: "upstream_timeout" }),
+      tryOf({ number: 2, began: 4_000, ended: 4_600, firstContentMs: 250 }),
+    ],
+  });
+  const times = [failed, served].map((span) =>
+    span?.attributes["gen_ai.response.time_to_first_chunk"]
+  );
+  assertEquals(times, [undefined, 0.25]);
 });
 
 Deno.test("a Responses call is a chat to the GenAI conventions", async () => {
