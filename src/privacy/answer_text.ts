@@ -1,6 +1,6 @@
 import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
-import { findTokens, tokenHeldFrom } from "./restore.ts";
+import { findTokens, type FoundToken, tokenHeldFrom, tokenSteps } from "./restore.ts";
 import { heldFrom, newSearch, search } from "./search.ts";
 import type { Match, Rule, TokenMap } from "./types.ts";
 
@@ -45,23 +45,20 @@ export interface AnswerText {
 
 /** Returns the search for the tokens of a call. */
 export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
-  function parts(text: string, kind: TextKind): readonly Part[] {
-    if (kind === "signed") return [];
-    return findTokens(text, tokens).map(({ start, end, value }) => {
-      const written = kind === "json" && value !== null
-        ? JSON.stringify(value).slice(1, -1)
-        : value;
-      return { start, end, text: written, rule: null };
-    });
+  function partOf({ start, end, value }: FoundToken, kind: TextKind): Part {
+    const written = kind === "json" && value !== null ? JSON.stringify(value).slice(1, -1) : value;
+    return { start, end, text: written, rule: null };
   }
 
   return {
     searchesAll: false,
     hidesLogprobs: false,
-    parts,
+    parts(text, kind) {
+      return kind === "signed" ? [] : findTokens(text, tokens).map((one) => partOf(one, kind));
+    },
     *partSteps(text, kind) {
-      yield;
-      return parts(text, kind);
+      if (kind === "signed") return [];
+      return (yield* tokenSteps(text, tokens)).map((one) => partOf(one, kind));
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
     count({ text }) {

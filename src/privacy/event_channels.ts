@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import { type JsonPath, memberOf } from "./json_strings.ts";
+import { type JsonPath, memberOf, valueAt } from "./json_strings.ts";
 
 /** How the strings of one event of a stream continue those of earlier events. */
 export interface EventChannels {
@@ -49,6 +49,20 @@ export function eventChannels(value: JsonValue): EventChannels {
   return type.startsWith("content_block_")
     ? blockChannels(type, value.index)
     : responseChannels(type, value);
+}
+
+/** Returns the texts of an event that later annotations may name, with their channels. */
+export function annotatedTexts(value: JsonValue): readonly (readonly [string, string])[] {
+  if (!isObject(value)) return [];
+  const event = eventChannels(value);
+  const paths: JsonPath[] = Array.isArray(value.choices)
+    ? value.choices.map((_, at) => ["choices", at, "delta", "content"])
+    : [["delta"]];
+  return paths.flatMap((path) => {
+    const text = valueAt(value, path);
+    const channel = event.channelOf(path);
+    return typeof text === "string" && channel !== null ? [[channel, text] as const] : [];
+  });
 }
 
 /** Members of a delta with the text of a model: one of them ends every other text. */

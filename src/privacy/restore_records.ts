@@ -11,7 +11,8 @@ import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor } from "./finish.ts";
 import { withoutLogprobs } from "./logprobs.ts";
-import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
+import { mayHavePosition, newPartsOf, newWholeMover, positionEdits } from "./positions.ts";
+import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
 
@@ -65,7 +66,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const channels = new Map<string, Channel>();
   const held: HeldRecord[] = [];
   let heldChars = 0;
-  const positions = newStreamPositions(form);
+  const positions = newStreamPositions();
   const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
@@ -108,7 +109,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       pieces.push(piece);
       channel.push(piece, string);
     });
-    if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(record.data));
+    if (answer.hidesLogprobs) pushAll(edits, atOnce(withoutLogprobs(record.data)));
     hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
   }
@@ -127,13 +128,14 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     value: JsonValue,
     event: EventChannels,
   ): readonly Edit[] {
-    const moveInWhole = newWholeMover(answer, value, form);
-    return positionEdits(data, value, documentForm, (position) => {
+    const moveInWhole = newWholeMover(value, newPartsOf(answer, form));
+    const edits = positionEdits(data, value, documentForm, (position) => {
       const text = event.annotated(position.path);
       return text === null
         ? moveInWhole(position)
         : positions.moved(text, position.at, position.isEnd);
     });
+    return atOnce(edits);
   }
 
   function hold(
