@@ -126,7 +126,7 @@ function isInstructions(value: JsonObject, [list, index]: JsonPath): boolean {
   return isObject(item) && SYSTEM_ROLES.includes(item.role);
 }
 
-/** True if the thinking of an object has the signature of its provider, which a change would break. */
+/** True if the thinking of an object has a signature of its provider, which a change breaks. */
 function isSigned(parent: JsonObject | null): boolean {
   const signature = parent?.signature;
   return typeof signature === "string" && isBase64(signature);

@@ -51,38 +51,45 @@ export function finishDocument(answer: AnswerText, text: string, form: AnswerFor
   return atOnce(finishSteps(answer, text, form));
 }
 
-/** The same, which can be interrupted. */
+/**
+ * The same, which can be interrupted. JSON that is too large to be parsed is only walked: what
+ * other members say of a text does not count then, and positions stay.
+ */
 export function* finishSteps(
   answer: AnswerText,
   text: string,
   form: AnswerForm,
+  isTooLarge = false,
 ): Generator<void, string, void> {
   const hasDocuments = form.documents !== undefined && mayHavePosition(text);
   if (!answer.searchesAll && !hasDocuments && !(yield* tokenMayBeIn(text))) return text;
-  const value = parseJson(text);
+  const value = isTooLarge ? null : parseJson(text);
   if (value === undefined) {
     return withParts(answer, text, yield* answer.partSteps(text, "plain"));
   }
   yield;
-  const strings: SearchedString[] = [];
-  yield* walkStrings(text, value, (string, place) => {
+  const edits: Edit[] = [];
+  // Positions are moved by what is found here: a second search would be one piece.
+  const annotated = new Map<JsonObject, readonly Part[]>();
+  let strings: SearchedString[] = [];
+  const walk = walkStrings(text, value, (string, place) => {
     const kind = kindOf(place, string, form);
     if (kind === null) return;
     const { start, end } = place;
     strings.push({ string, kind, start, end, annotated: annotatedBy(place) });
   });
-  const edits: Edit[] = [];
-  // Positions are moved by what is found here: a second search would be one piece.
-  const annotated = new Map<JsonObject, readonly Part[]>();
-  for (const one of strings) {
+  for (let isDone = false; !isDone;) {
+    isDone = walk.next().done === true;
+    for (const one of strings) {
+      const { string, kind } = one;
+      const parts = yield* answer.partSteps(string, kind);
+      if (one.annotated !== null) annotated.set(one.annotated, parts);
+      const finished = withParts(answer, string, parts);
+      if (finished !== string) edits.push(replaceString(one, finished));
+    }
+    strings = [];
     yield;
-    const { string, kind } = one;
-    const parts = yield* answer.partSteps(string, kind);
-    if (one.annotated !== null) annotated.set(one.annotated, parts);
-    const finished = withParts(answer, string, parts);
-    if (finished !== string) edits.push(replaceString(one, finished));
   }
-  yield;
   if (answer.hidesLogprobs) pushAll(edits, yield* withoutLogprobs(text));
   const moveIn = newWholeMover(value, (holder) => annotated.get(holder) ?? []);
   pushAll(edits, yield* positionEdits(text, value, formFor(answer, form), moveIn));

@@ -27,8 +27,11 @@ export function mayHaveToken(text: string): boolean {
   return ESCAPED_LETTER.test(text) || newCorePattern().test(text);
 }
 
-/** Characters that are searched for tokens in one piece, and those behind it of its last token. */
-const PIECE_CHARS = 256 * 1024, MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
+/** Characters that are searched for tokens in one piece. */
+export const PIECE_CHARS = 256 * 1024;
+
+/** Characters behind a piece that its last token may have. */
+const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
 
 /** The same, which can be interrupted. */
 export function* tokenMayBeIn(text: string): Generator<void, boolean, void> {

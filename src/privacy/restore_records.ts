@@ -1,6 +1,7 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
+import { areTooLarge } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, visitStrings } from "./answer_strings.ts";
 import type { Edit, Span } from "../formats/edit.ts";
@@ -72,17 +73,20 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
 
   function add(record: StreamRecord): void {
     const { data } = record;
-    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    // What has no outline is small enough to be parsed.
+    const isTooLarge = record.outline !== undefined && areTooLarge([data]);
+    const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
     if (value === undefined) {
-      hold({ record: data === "" ? record : finishedText(record), edits: [], pieces: [] });
+      const kind = isTooLarge ? "json" : "plain";
+      hold({ record: data === "" ? record : finishedText(record, kind), edits: [], pieces: [] });
       if (data === "[DONE]") endChannels(STREAM_END, new Set());
       return;
     }
     addEvent(record, value);
   }
 
-  function finishedText(record: StreamRecord): StreamRecord {
-    const data = finishText(answer, record.data, "plain");
+  function finishedText(record: StreamRecord, kind: TextKind): StreamRecord {
+    const data = finishText(answer, record.data, kind);
     return data === record.data ? record : { ...record, data, raw: null };
   }
 

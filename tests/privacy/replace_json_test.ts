@@ -5,7 +5,7 @@ import { replaceJson } from "../../src/privacy/replace_json.ts";
 import { restoreJson } from "../../src/privacy/restore_json.ts";
 import type { CallPrivacy } from "../../src/privacy/types.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { callWith } from "./rules.ts";
+import { callWith, rulesOf } from "./rules.ts";
 
 const SCOPES = { client: "c", conversation: "v" };
 
@@ -252,4 +252,67 @@ Deno.test("a long string that was searched before is not searched again, with th
   assertEquals(await replaced(callWith(MAIL), text), first);
   assert(!first.includes("@"));
   assert((await replaced(callWith("find: [card], action: replace"), text)).includes("a@x.com"));
+});
+
+Deno.test("a request is searched in as many steps as it is long: twice the size, at most 2.2 times the steps", async () => {
+  const looks = async (text: string) => {
+    let chars = 0;
+    const [rule] = rulesOf(MAIL);
+    assert(rule !== undefined);
+    const privacy = callWith(MAIL);
+    const finders = rule.finders.map((finder) => ({
+      ...finder,
+      find(...[window, ...rest]: Parameters<typeof finder.find>) {
+        chars += window.length;
+        finder.find(window, ...rest);
+      },
+    }));
+    const policy = {
+      ...privacy.policy,
+      digest: crypto.randomUUID(),
+      request: [{ ...rule, finders }],
+    };
+    let pieces = 0;
+    const next = () => {
+      pieces += 1;
+      return null;
+    };
+    await replaceJson({ ...privacy, policy }, text, JSON.parse(text), {
+      pace: { ...NO_PACE, next },
+      scopes: SCOPES,
+    });
+    return { chars, pieces };
+  };
+  const kinds: Readonly<Record<string, (count: number) => unknown>> = {
+    prose: (count) => "some words ".repeat(count),
+    hostile: (count) => "a@".repeat(count),
+    strings: (count) => Array.from({ length: count }, () => "a"),
+    messages: (count) => Array.from({ length: count }, () => ({ role: "user", content: "hi you" })),
+  };
+  for (const [kind, of] of Object.entries(kinds)) {
+    const [one, two] = [50_000, 100_000].map((count) => JSON.stringify({ x: of(count) }));
+    const [a, b] = [await looks(one ?? ""), await looks(two ?? "")];
+    assert(b.chars <= 2.2 * a.chars, `${kind}: ${a.chars} ${b.chars} characters`);
+    assert(b.pieces <= 2.2 * a.pieces, `${kind}: ${a.pieces} ${b.pieces} pieces`);
+    // A piece has few strings and few characters.
+    assert(a.pieces >= (one ?? "").length / 400_000, kind);
+  }
+});
+
+Deno.test("a long search that is refused as too many values is not remembered as if it were whole", async () => {
+  const many = "a@x.com ".repeat(60_000);
+  const text = JSON.stringify({ x: [many] });
+  for (let at = 0; at < 2; at++) {
+    const result = await replaceJson(callWith(MAIL), text, JSON.parse(text), {
+      pace: NO_PACE,
+      scopes: SCOPES,
+    });
+    assertEquals(result.ok ? null : result.failure.kind, "privacy_too_many_values");
+  }
+  const other = JSON.stringify({ y: many });
+  const again = await replaceJson(callWith(MAIL), other, JSON.parse(other), {
+    pace: NO_PACE,
+    scopes: SCOPES,
+  });
+  assertEquals(again.ok ? null : again.failure.kind, "privacy_too_many_values");
 });
