@@ -75,9 +75,20 @@ export function changesAnswers(rules: readonly Rule[]): boolean {
   return rules.some(({ action }) => action !== "monitor");
 }
 
+/** Maximum number of texts without a match that an answer remembers, and of their characters. */
+const MAX_CLEAN_TEXTS = 1_024, MAX_CLEAN_CHARS = 64;
+
 /** Returns the search for the matches of response rules, of which a token is none. */
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
+  /** Texts without a match: most names and words of a protocol are in each event. */
+  const clean = new Set<string>();
+
+  function remember<Found extends readonly Match[]>(text: string, matches: Found): Found {
+    const isClean = matches.length === 0 && text.length <= MAX_CLEAN_CHARS;
+    if (isClean && clean.size < MAX_CLEAN_TEXTS) clean.add(text);
+    return matches;
+  }
 
   const partsOf = (matches: readonly Match[], kind: TextKind) =>
     matches.map(({ start, end, rule, label }) => ({
@@ -90,11 +101,13 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
   return {
     searchesAll: true,
     hidesLogprobs: changesAnswers(rules),
-    parts: (text, kind) => partsOf(search(text, rules), kind),
+    parts: (text, kind) =>
+      clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind),
     *partSteps(text, kind) {
+      if (clean.has(text)) return [];
       const pieces = newSearch(text, rules);
       while (pieces.next()) yield;
-      return partsOf(pieces.matches(), kind);
+      return partsOf(remember(text, pieces.matches()), kind);
     },
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {
