@@ -5,8 +5,10 @@ import type { Outcome } from "../core/stream/stream.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishObject, finishText } from "../privacy/finish.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
+import { atPace } from "../privacy/pace.ts";
 import type { Call } from "./call.ts";
 import type { Candidate } from "./inference.ts";
+import { paceOf } from "./privacy.ts";
 import { knownTokens, storeValues } from "./stored_values.ts";
 
 /**
@@ -25,13 +27,13 @@ export async function finishOutcome(
   const tokens = knownTokens(privacy);
   const { policy: { response } } = privacy;
   const rules = newRuleText(response, counts);
-  const ruled = response.length === 0 ? outcome : finishWith(rules, outcome, privacy);
+  const ruled = response.length === 0 ? outcome : await finishWith(call, rules, outcome, privacy);
   if (rules.isRefused()) return refuseAnswer(call);
   if (hasSideEffects && outcome.resource !== null) {
     await storeValues(call, privacy, outcome.resource);
   }
-  const isRestored = tokens.size > 0;
-  return success(isRestored ? finishWith(newTokenText(tokens, counts), ruled, privacy) : ruled);
+  if (tokens.size === 0) return success(ruled);
+  return success(await finishWith(call, newTokenText(tokens, counts), ruled, privacy));
 }
 
 /** Stores the values of a call for a response that its provider stores and has not ended yet. */
@@ -40,11 +42,18 @@ export async function storeValuesOf(call: Call, id: string): Promise<void> {
   if (privacy !== null) await storeValues(call, privacy, { id });
 }
 
-function finishWith(answer: AnswerText, outcome: Outcome, { answer: form }: CallPrivacy): Outcome {
+async function finishWith(
+  call: Call,
+  answer: AnswerText,
+  outcome: Outcome,
+  { answer: form }: CallPrivacy,
+): Promise<Outcome> {
   const { resource, reasoning } = outcome;
   return {
     ...outcome,
-    resource: resource === null ? null : finishObject(answer, resource, form),
+    resource: resource === null
+      ? null
+      : await atPace(paceOf(call), finishObject(answer, resource, form)),
     ...reasoning !== undefined &&
       { reasoning: { ...reasoning, text: finishText(answer, reasoning.text, "plain") } },
   };

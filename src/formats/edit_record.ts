@@ -37,14 +37,22 @@ export function editRecord(record: StreamRecord, edits: readonly Edit[]): Stream
 function editRaw(raw: string, data: string, edits: readonly Edit[]): string | null {
   const lines = dataLines(raw);
   if (lines.map(({ value }) => value).join("\n") !== data) return null;
+  // Edits and lines are in order: a record may have as many of both.
+  const ordered = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
+  let index = 0;
   const position = (at: number) => {
-    const line = lines.find((each) => at <= each.at + each.value.length);
+    while (index < lines.length - 1 && at > endOf(lines[index])) index++;
+    const line = lines[index];
     return line === undefined ? raw.length : line.start + at - line.at;
   };
   return splice(
     raw,
-    edits.map(({ start, end, text }) => ({ start: position(start), end: position(end), text })),
+    ordered.map(({ start, end, text }) => ({ start: position(start), end: position(end), text })),
   );
+}
+
+function endOf(line: DataLine | undefined): number {
+  return line === undefined ? 0 : line.at + line.value.length;
 }
 
 function dataLines(raw: string): readonly DataLine[] {

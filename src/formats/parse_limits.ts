@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../core/json/json.ts";
-import { newJsonScan } from "./json_scan.ts";
+import { newJsonScan, scanJson } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /**
@@ -10,6 +10,22 @@ export const MAX_PARSE_STEPS = 2_000_000;
 
 /** Length of a JSON text up to which it is parsed without a scan. */
 export const MAX_UNSCANNED_CHARS = 64 * 1024;
+
+/** Largest JSON text that is parsed: the longest text in it takes 0.1 s. */
+const MAX_PARSED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * True if a JSON text is too large to be parsed. A text that is no JSON is not: its reader refuses
+ * it, or needs none. Each piece of the scan waits for its `turn`.
+ */
+export async function isTooLargeToParse(
+  bytes: Uint8Array,
+  turn: () => Promise<void> | null,
+): Promise<boolean> {
+  if (bytes.length <= MAX_UNSCANNED_CHARS) return false;
+  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
+  return problem === "too_large" || (problem === null && bytes.length > MAX_PARSED_BYTES);
+}
 
 /**
  * True if JSON texts that are parsed together, such as the arguments of all calls of a response,

@@ -5,9 +5,15 @@ const HOLDERS: ReadonlySet<string> = new Set(
   ("choices content content_block data delta item message output part response").split(" "),
 );
 
+/** Steps after which a path is not one of a protocol any more: an answer may have any depth. */
+export const MAX_STEP_COUNT = 32;
+
 /** True for a path in a member of the protocol with this name, or for its own. */
 export function isWithin(path: JsonPath, name: string): boolean {
-  const at = path.indexOf(name);
-  return at >= 0 &&
-    path.slice(0, at).every((step) => typeof step === "number" || HOLDERS.has(step));
+  for (let at = 0; at < path.length && at < MAX_STEP_COUNT; at++) {
+    const step = path[at];
+    if (step === name) return true;
+    if (typeof step === "string" && !HOLDERS.has(step)) return false;
+  }
+  return false;
 }

@@ -1,6 +1,7 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
-import { type JsonPath, memberOf, textOfString, walkJson } from "./json_strings.ts";
+import { type JsonPath, textOfString, walkJson } from "./json_strings.ts";
+import { atOnce } from "./pace.ts";
 
 /** Place of a string in the JSON text of an answer, with its quotes, valid while it is visited. */
 export interface StringPlace extends Span {
@@ -19,8 +20,7 @@ type Visit = (string: string, place: StringPlace) => void;
  * is the value of the text.
  */
 export function visitStrings(text: string, value: JsonValue, visit: Visit): void {
-  const walk = walkStrings(text, value, visit);
-  while (walk.next().done !== true) { /* the whole text */ }
+  atOnce(walkStrings(text, value, visit));
 }
 
 /** The same, which can be interrupted. */
@@ -29,21 +29,16 @@ export function walkStrings(
   value: JsonValue,
   visit: Visit,
 ): Generator<void, void, void> {
-  return walkJson(text, ({ kind, start, end }, path) => {
+  return walkJson(text, ({ kind, start, end, text: long }, path, parent) => {
     if (kind === "number") return;
-    const parent = findParent(value, path);
-    visit(textOfString(text, start, end), { path, parent, isKey: kind === "name", start, end });
-  });
-}
-
-function findParent(root: JsonValue, path: JsonPath): JsonObject | null {
-  let parent: JsonObject | null = null;
-  let value: JsonValue | undefined = root;
-  for (const step of path) {
-    if (isObject(value)) parent = value;
-    value = memberOf(value, step);
-  }
-  return parent;
+    visit(long ?? textOfString(text, start, end), {
+      path,
+      parent,
+      isKey: kind === "name",
+      start,
+      end,
+    });
+  }, value);
 }
 
 /** Returns the edit that replaces a string literal. */

@@ -1,6 +1,6 @@
 import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
-import { findTokens, tokenHeldFrom } from "./restore.ts";
+import { findTokens, type FoundToken, tokenHeldFrom, tokenSteps } from "./restore.ts";
 import { heldFrom, newSearch, search } from "./search.ts";
 import type { Match, Rule, TokenMap } from "./types.ts";
 
@@ -45,23 +45,20 @@ export interface AnswerText {
 
 /** Returns the search for the tokens of a call. */
 export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerText {
-  function parts(text: string, kind: TextKind): readonly Part[] {
-    if (kind === "signed") return [];
-    return findTokens(text, tokens).map(({ start, end, value }) => {
-      const written = kind === "json" && value !== null
-        ? JSON.stringify(value).slice(1, -1)
-        : value;
-      return { start, end, text: written, rule: null };
-    });
+  function partOf({ start, end, value }: FoundToken, kind: TextKind): Part {
+    const written = kind === "json" && value !== null ? JSON.stringify(value).slice(1, -1) : value;
+    return { start, end, text: written, rule: null };
   }
 
   return {
     searchesAll: false,
     hidesLogprobs: false,
-    parts,
+    parts(text, kind) {
+      return kind === "signed" ? [] : findTokens(text, tokens).map((one) => partOf(one, kind));
+    },
     *partSteps(text, kind) {
-      yield;
-      return parts(text, kind);
+      if (kind === "signed") return [];
+      return (yield* tokenSteps(text, tokens)).map((one) => partOf(one, kind));
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
     count({ text }) {
@@ -78,9 +75,20 @@ export function changesAnswers(rules: readonly Rule[]): boolean {
   return rules.some(({ action }) => action !== "monitor");
 }
 
+/** Maximum number of texts without a match that an answer remembers, and of their characters. */
+const MAX_CLEAN_TEXTS = 1_024, MAX_CLEAN_CHARS = 64;
+
 /** Returns the search for the matches of response rules, of which a token is none. */
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
+  /** Texts without a match: most names and words of a protocol are in each event. */
+  const clean = new Set<string>();
+
+  function remember<Found extends readonly Match[]>(text: string, matches: Found): Found {
+    const isClean = matches.length === 0 && text.length <= MAX_CLEAN_CHARS;
+    if (isClean && clean.size < MAX_CLEAN_TEXTS) clean.add(text);
+    return matches;
+  }
 
   const partsOf = (matches: readonly Match[], kind: TextKind) =>
     matches.map(({ start, end, rule, label }) => ({
@@ -93,11 +101,13 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
   return {
     searchesAll: true,
     hidesLogprobs: changesAnswers(rules),
-    parts: (text, kind) => partsOf(search(text, rules), kind),
+    parts: (text, kind) =>
+      clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind),
     *partSteps(text, kind) {
+      if (clean.has(text)) return [];
       const pieces = newSearch(text, rules);
       while (pieces.next()) yield;
-      return partsOf(pieces.matches(), kind);
+      return partsOf(remember(text, pieces.matches()), kind);
     },
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {

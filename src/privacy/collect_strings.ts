@@ -2,7 +2,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 import { classOf, isBase64, isDataUrl, isKnownMember, isShared, isTag } from "./classes.ts";
 import { documentAt } from "./documents.ts";
-import { type JsonPath, type JsonToken, textOfString, valueAt, walkJson } from "./json_strings.ts";
+import { type JsonPath, type JsonToken, textOfString, walkJson } from "./json_strings.ts";
 
 /** A string of a request that is searched, with its place in the JSON text and its quotes. */
 export interface SearchedString extends Span {
@@ -15,29 +15,42 @@ export interface SearchedString extends Span {
   readonly document?: JsonObject;
 }
 
-/** The strings of a request. */
-export interface Collected {
-  readonly strings: readonly SearchedString[];
-  /** Where the parts begin that no rule can read. */
-  readonly unread: readonly number[];
-}
+/** Receives the next strings of a request, in their order. Can be interrupted. */
+export type TakeStrings = (strings: readonly SearchedString[]) => Generator<void, void, void>;
+
+/** Number of strings that are taken at a time, and of their characters: few are kept longer. */
+const TAKEN_COUNT = 4_096, TAKEN_CHARS = 256 * 1024;
 
 /** Digits from which a number is searched as text. */
 const MIN_NUMBER_CHARS = 9;
 
 const NUMBER = /\d{9,}/;
 
-/** Collects the strings of a request. Yields now and then, so that it can be interrupted. */
+/**
+ * Collects the strings of a request; returns where the parts begin that no rule can read. Yields
+ * now and then, so that it can be interrupted.
+ */
 export function* collectStrings(
   text: string,
   value: JsonObject,
-): Generator<void, Collected, void> {
-  const strings: SearchedString[] = [];
+  take: TakeStrings,
+): Generator<void, readonly number[], void> {
+  let strings: SearchedString[] = [];
+  let chars = 0;
   const unread: number[] = [];
   const names = new Set<string>();
   let hasTokenList = false;
 
-  function visit({ kind, start, end }: JsonToken, path: JsonPath): void {
+  function add(string: SearchedString): void {
+    strings.push(string);
+    chars += string.text.length;
+  }
+
+  function visit(
+    { kind, start, end, text: long }: JsonToken,
+    path: JsonPath,
+    parent: JsonObject | null,
+  ): void {
     if (kind === "number") {
       if (isTokenList(path)) {
         if (!hasTokenList) unread.push(start);
@@ -46,15 +59,15 @@ export function* collectStrings(
       }
       const written = text.slice(start, end);
       if (end - start < MIN_NUMBER_CHARS || !NUMBER.test(written)) return;
-      strings.push({ text: written, start, end, isReplaceable: false, isShared: false });
+      add({ text: written, start, end, isReplaceable: false, isShared: false });
       return;
     }
-    const string = kind === "name" ? String(path.at(-1)) : textOfString(text, start, end);
+    const string = kind === "name" ? String(path.at(-1)) : long ?? textOfString(text, start, end);
     if (kind === "name") {
       // Each name is searched once.
       if (isKnownMember(string) || names.has(string)) return;
       names.add(string);
-      strings.push({ text: string, start, end, isReplaceable: false, isShared: true });
+      add({ text: string, start, end, isReplaceable: false, isShared: true });
       return;
     }
     if (string === "") return;
@@ -70,9 +83,9 @@ export function* collectStrings(
         return;
       }
     }
-    if (kindOfString === "signed" && isSigned(value, path)) return;
+    if (kindOfString === "signed" && isSigned(parent)) return;
     const shared = isShared(path) || isInstructions(value, path);
-    strings.push({
+    add({
       text: string,
       start,
       end,
@@ -82,8 +95,18 @@ export function* collectStrings(
     });
   }
 
-  yield* walkJson(text, visit);
-  return { strings, unread };
+  const walk = walkJson(text, visit, value);
+  for (let isDone = false; !isDone;) {
+    isDone = walk.next().done === true;
+    if (!isDone && strings.length < TAKEN_COUNT && chars < TAKEN_CHARS) {
+      yield;
+      continue;
+    }
+    yield* take(strings);
+    strings = [];
+    chars = 0;
+  }
+  return unread;
 }
 
 /** True for an element of the input of embeddings or completions that is a list of tokens. */
@@ -103,9 +126,8 @@ function isInstructions(value: JsonObject, [list, index]: JsonPath): boolean {
   return isObject(item) && SYSTEM_ROLES.includes(item.role);
 }
 
-/** True if thinking at a path has the signature of its provider, which a change would break. */
-function isSigned(value: JsonObject, path: JsonPath): boolean {
-  const parent = valueAt(value, path.slice(0, -1));
-  const signature = isObject(parent) ? parent.signature : undefined;
+/** True if the thinking of an object has a signature of its provider, which a change breaks. */
+function isSigned(parent: JsonObject | null): boolean {
+  const signature = parent?.signature;
   return typeof signature === "string" && isBase64(signature);
 }

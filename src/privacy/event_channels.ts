@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import { type JsonPath, memberOf } from "./json_strings.ts";
+import { type JsonPath, memberOf, valueAt } from "./json_strings.ts";
 
 /** How the strings of one event of a stream continue those of earlier events. */
 export interface EventChannels {
@@ -51,6 +51,20 @@ export function eventChannels(value: JsonValue): EventChannels {
     : responseChannels(type, value);
 }
 
+/** Returns the texts of an event that later annotations may name, with their channels. */
+export function annotatedTexts(value: JsonValue): readonly (readonly [string, string])[] {
+  if (!isObject(value)) return [];
+  const event = eventChannels(value);
+  const paths: JsonPath[] = Array.isArray(value.choices)
+    ? value.choices.map((_, at) => ["choices", at, "delta", "content"])
+    : [["delta"]];
+  return paths.flatMap((path) => {
+    const text = valueAt(value, path);
+    const channel = event.channelOf(path);
+    return typeof text === "string" && channel !== null ? [[channel, text] as const] : [];
+  });
+}
+
 /** Members of a delta with the text of a model: one of them ends every other text. */
 const TEXTS =
   /^\d+\/(?:content|function_call|reasoning|reasoning_content|refusal|tool_calls)(?:\/|$)/;
@@ -60,6 +74,7 @@ const CALLS = /^\d+\/tool_calls\//;
 function chunkChannels(choices: readonly JsonValue[]): EventChannels {
   const indexes = choices.map((choice, at) => indexOf(choice, at));
   const finished = new Set<number>();
+  let continued: ReturnType<typeof choicesOf> | null = null;
   for (const [at, choice] of choices.entries()) {
     const isFinished = isObject(choice) && typeof choice.finish_reason === "string";
     if (isFinished) finished.add(indexes[at] ?? at);
@@ -87,13 +102,25 @@ function chunkChannels(choices: readonly JsonValue[]): EventChannels {
       const choice = channel.slice(0, channel.indexOf("/") + 1);
       if (finished.has(Number.parseInt(choice))) return true;
       if (touched.has(channel)) return false;
-      const isCall = CALLS.test(channel);
-      return [...touched].some((other) =>
-        other.startsWith(choice) && TEXTS.test(other) && !(isCall && CALLS.test(other))
-      );
+      // Once for all channels: an event may have as many of them.
+      continued ??= choicesOf(touched);
+      return (CALLS.test(channel) ? continued.besideCalls : continued.all).has(choice);
     },
     isRepetition: false,
   };
+}
+
+/** Returns the choices whose text an event has continued, and those with other text than calls. */
+function choicesOf(touched: ReadonlySet<string>) {
+  const all = new Set<string>();
+  const besideCalls = new Set<string>();
+  for (const channel of touched) {
+    if (!TEXTS.test(channel)) continue;
+    const choice = channel.slice(0, channel.indexOf("/") + 1);
+    all.add(choice);
+    if (!CALLS.test(channel)) besideCalls.add(choice);
+  }
+  return { all, besideCalls };
 }
 
 /** Returns a path in which the position of an element is its `index`, if it has one. */

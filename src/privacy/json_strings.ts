@@ -1,5 +1,5 @@
 import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
-import { isObject, type JsonValue } from "../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 
 /** Path of a value: names of members and indices. */
@@ -8,25 +8,32 @@ export type JsonPath = readonly (string | number)[];
 /** A string, the name of a member, or a number of a JSON text: `text.slice(start, end)`. */
 export interface JsonToken extends Span {
   readonly kind: "string" | "name" | "number";
+  /** The text of a long string with escapes, if the walk has a root. */
+  readonly text?: string;
 }
 
 /** Tokens after which a walk may be interrupted, and length of a string from which it may too. */
 const TOKENS_PER_STEP_COUNT = 2_048, LONG_STRING_CHARS = 256 * 1024;
 
 const QUOTE = 34, COMMA = 44, OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125;
+const CLOSE_OBJECT = 125, LOWER_U_CODE = 117;
 
 /**
  * Calls `visit` for the strings, names and numbers of a JSON text in their order, whatever its
- * depth. `path` is only valid during the call. Yields now and then, so that the walk can be
+ * depth. `path` is only valid during the call. Who needs texts and the nearest object that holds a
+ * token gives the value of the text as `root`. Yields now and then, so that the walk can be
  * interrupted. The text must be valid for `JSON.parse`.
  */
 export function* walkJson(
   text: string,
-  visit: (token: JsonToken, path: JsonPath) => void,
+  visit: (token: JsonToken, path: JsonPath, parent: JsonObject | null) => void,
+  root?: JsonValue,
 ): Generator<void, void, void> {
   const path: (string | number)[] = [];
   const isArray: boolean[] = [];
+  // Found on the way: a path may have any length, and as many strings.
+  const holders: (JsonValue | undefined)[] = [];
+  const parents: (JsonObject | null)[] = [];
   let isName = false;
   let count = 0;
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
@@ -36,16 +43,23 @@ export function* walkJson(
       const end = endOfString(text, at);
       if (isName) {
         path[path.length - 1] = textOfString(text, at, end);
-        visit({ kind: "name", start: at, end }, path);
+        visit({ kind: "name", start: at, end }, path, parents[parents.length - 1] ?? null);
         isName = false;
         // Behind the colon.
         at = skipBlanks(text, end) + 1;
       } else {
-        if (end - at > LONG_STRING_CHARS) yield;
-        visit({ kind: "string", start: at, end }, path);
+        const isLong = end - at > LONG_STRING_CHARS;
+        if (isLong) yield;
+        const long = isLong && root !== undefined ? { text: yield* longText(text, at, end) } : null;
+        const token = { kind: "string", start: at, end, ...long } as const;
+        visit(token, path, parents[parents.length - 1] ?? null);
         at = end;
       }
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
+      const step = path[path.length - 1];
+      const holder = step === undefined ? root : memberOf(holders[holders.length - 1], step);
+      holders.push(holder);
+      parents.push(isObject(holder) ? holder : parents[parents.length - 1] ?? null);
       isArray.push(code === OPEN_ARRAY);
       path.push(code === OPEN_ARRAY ? 0 : "");
       isName = code === OPEN_OBJECT;
@@ -53,6 +67,8 @@ export function* walkJson(
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       isArray.pop();
       path.pop();
+      holders.pop();
+      parents.pop();
       isName = false;
       at++;
     } else if (code === COMMA) {
@@ -62,22 +78,42 @@ export function* walkJson(
       at++;
     } else {
       const end = endOfValue(text, at);
-      visit({ kind: "number", start: at, end }, path);
+      visit({ kind: "number", start: at, end }, path, parents[parents.length - 1] ?? null);
       at = end;
     }
   }
 }
 
+/** Returns the text of a long string like `textOfString`, in pieces. */
+function* longText(text: string, start: number, end: number): Generator<void, string, void> {
+  const pieces: string[] = [];
+  for (let from = start + 1; from < end - 1;) {
+    const piece = text.slice(from, Math.min(end - 1, from + LONG_STRING_CHARS));
+    // No escape is cut in two.
+    let at = 0;
+    for (let next = piece.indexOf("\\"); next >= 0; next = piece.indexOf("\\", at)) {
+      at = next + (text.charCodeAt(from + next + 1) === LOWER_U_CODE ? 6 : 2);
+    }
+    const to = from + Math.max(piece.length, at);
+    pieces.push(at === 0 ? piece : decoded(text.slice(from, to)));
+    from = to;
+    yield;
+  }
+  return pieces.join("");
+}
+
+/** Returns the text of the content of a string. */
+function decoded(content: string): string {
+  // A string has no keys, for which `parseJson` would look.
+  const parsed: unknown = JSON.parse(`"${content}"`);
+  return typeof parsed === "string" ? parsed : content;
+}
+
 /** Returns the text of the string whose quotes are at `start` and before `end`. */
 export function textOfString(text: string, start: number, end: number): string {
   const plain = text.slice(start + 1, end - 1);
-  if (!plain.includes("\\")) return plain;
-  // A string has no keys, for which `parseJson` would look.
-  const parsed: unknown = JSON.parse(text.slice(start, end));
-  return typeof parsed === "string" ? parsed : plain;
+  return plain.includes("\\") ? decoded(plain) : plain;
 }
-
-const LOWER_U_CODE = 117;
 
 /**
  * Returns a function from positions in the text of a string to positions in its JSON text, whose

@@ -10,12 +10,12 @@ export function isInLogprobs(path: JsonPath): boolean {
   return isWithin(path, LOGPROBS);
 }
 
-/** Returns the edits that empty the log probabilities of a JSON text. */
-export function withoutLogprobs(text: string): readonly Edit[] {
+/** Returns the edits that empty the log probabilities of a JSON text. Can be interrupted. */
+export function* withoutLogprobs(text: string): Generator<void, readonly Edit[], void> {
   // The name may have escapes.
   if (!text.includes(LOGPROBS) && !text.includes("\\u")) return [];
   const edits: Edit[] = [];
-  const walk = walkJson(text, ({ kind, end: nameEnd }, path) => {
+  yield* walkJson(text, ({ kind, end: nameEnd }, path) => {
     if (kind !== "name" || path.at(-1) !== LOGPROBS || !isInLogprobs(path)) return;
     if (path.indexOf(LOGPROBS) < path.length - 1) return;
     const start = skipBlanks(text, skipBlanks(text, nameEnd) + 1);
@@ -23,6 +23,5 @@ export function withoutLogprobs(text: string): readonly Edit[] {
     const empty = text[start] === "[" ? "[]" : "null";
     if (text.slice(start, end) !== empty) edits.push({ start, end, text: empty });
   });
-  while (walk.next().done !== true) { /* the whole text */ }
   return edits;
 }

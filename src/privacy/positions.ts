@@ -1,8 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
-import { isWithin } from "./answer_paths.ts";
+import { isWithin, MAX_STEP_COUNT } from "./answer_paths.ts";
 import { kindOf } from "./answer_members.ts";
-import type { AnswerText } from "./answer_text.ts";
+import type { AnswerText, Part } from "./answer_text.ts";
 import { type JsonPath, valueAt, walkJson } from "./json_strings.ts";
 import { type Move, movedPosition, movesOf } from "./moves.ts";
 import type { AnswerForm } from "./types.ts";
@@ -38,30 +38,30 @@ export function mayHavePosition(text: string): boolean {
 
 /**
  * Returns the edits of the positions of a JSON text: those in documents are positions in what the
- * client has sent. `moveIn` moves those in texts of the answer; null for one that stays.
+ * client has sent. `moveIn` moves those in texts of the answer; null for one that stays. Can be
+ * interrupted.
  */
-export function positionEdits(
+export function* positionEdits(
   text: string,
   value: JsonValue,
   { documents }: AnswerForm,
   moveIn: (position: Position) => number | null,
-): readonly Edit[] {
+): Generator<void, readonly Edit[], void> {
   if (!mayHavePosition(text)) return [];
   const edits: Edit[] = [];
-  const walk = walkJson(text, ({ kind, start, end }, path) => {
+  yield* walkJson(text, ({ kind, start, end }, path, parent) => {
     if (kind !== "number") return;
     const key = path.at(-1);
     const at = Number(text.slice(start, end));
     if (typeof key !== "string" || !Number.isSafeInteger(at) || at < 0) return;
     const isEndOfPart = ANSWER_POSITIONS.get(key);
     const moved = isEndOfPart === undefined
-      ? movedInDocument(value, path, at, documents)
+      ? movedInDocument(parent, path, at, documents)
       : isAnnotation(path)
-      ? moveIn({ start, end, at, isEnd: isEndOfPart, path: [...path] })
+      ? moveIn({ start, end, at, isEnd: isEndOfPart, path: path.slice(0, MAX_STEP_COUNT) })
       : null;
     if (moved !== null && moved !== at) edits.push(replaceValue({ start, end }, String(moved)));
-  });
-  while (walk.next().done !== true) { /* the whole text */ }
+  }, value);
   return edits;
 }
 
@@ -74,17 +74,32 @@ function isCitation(path: JsonPath): boolean {
 }
 
 function movedInDocument(
-  value: JsonValue,
+  citation: JsonObject | null,
   path: JsonPath,
   at: number,
   documents: AnswerForm["documents"],
 ): number | null {
   const isEnd = DOCUMENT_POSITIONS.get(String(path.at(-1)));
   if (isEnd === undefined || !isCitation(path)) return null;
-  const citation = valueAt(value, path.slice(0, -1));
-  const index = isObject(citation) ? citation.document_index : null;
+  const index = citation?.document_index;
   const moves = typeof index === "number" ? documents?.get(index) : undefined;
   return moves === undefined ? null : movedPosition(moves, at, isEnd);
+}
+
+/** Returns the member of a part that has the text of its annotations. */
+export function annotatedKey(holder: JsonObject): "text" | "content" {
+  return typeof holder.text === "string" ? "text" : "content";
+}
+
+/** Returns the parts of the text at a path in the part of an answer that has it. */
+export type PartsOf = (holder: JsonObject, path: JsonPath, text: string) => readonly Part[];
+
+/** Returns what searches a text for its parts when a position asks for them. */
+export function newPartsOf(answer: AnswerText, form: AnswerForm): PartsOf {
+  return (parent, path, text) => {
+    const kind = kindOf({ start: 0, end: 0, path, parent, isKey: false }, text, form);
+    return kind === null ? [] : answer.parts(text, kind);
+  };
 }
 
 /**
@@ -92,20 +107,15 @@ function movedInDocument(
  * annotations.
  */
 export function newWholeMover(
-  answer: AnswerText,
   value: JsonValue,
-  form: AnswerForm,
+  partsOf: PartsOf,
 ): (position: Position) => number | null {
   const known = new Map<JsonObject, readonly Move[]>();
 
   function movesIn(holder: JsonObject, path: JsonPath): readonly Move[] {
-    const [key, text] = typeof holder.text === "string"
-      ? ["text", holder.text]
-      : ["content", holder.content];
-    if (typeof text !== "string") return [];
-    const place = { start: 0, end: 0, path: [...path, key], parent: holder, isKey: false };
-    const kind = kindOf(place, text, form);
-    return kind === null ? [] : movesOf(text, answer.parts(text, kind));
+    const key = annotatedKey(holder);
+    const text = holder[key];
+    return typeof text === "string" ? movesOf(text, partsOf(holder, [...path, key], text)) : [];
   }
 
   return ({ at, isEnd, path }) => {

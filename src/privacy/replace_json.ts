@@ -63,23 +63,30 @@ function* replaceValues(
   options: ReplaceOptions,
 ): Work<Result<string>> {
   const { policy, counts } = privacy;
-  const collected = yield* collectStrings(text, value);
-  counts.unread += collected.unread.length;
-  const [unread] = collected.unread;
-  if (policy.refusesUnread && unread !== undefined) {
-    return refuse("privacy_unread", UNREAD, pathAt(text, unread));
+  const found: FoundString[] = [];
+  let matchCount = 0;
+  const unread = yield* collectStrings(text, value, function* (strings) {
+    if (matchCount > MAX_MATCH_COUNT) return;
+    for (const one of yield* findMatches(privacy, strings, MAX_MATCH_COUNT - matchCount)) {
+      found.push(one);
+      matchCount += one.matches.length;
+    }
+  });
+  counts.unread += unread.length;
+  const [firstUnread] = unread;
+  if (policy.refusesUnread && firstUnread !== undefined) {
+    return refuse("privacy_unread", UNREAD, writePath(yield* pathAt(text, firstUnread)));
   }
-  const searched = yield* findMatches(privacy, collected.strings);
-  if (!searched.ok) return searched;
-  const found = searched.value;
+  if (matchCount > MAX_MATCH_COUNT) return tooManyValues();
   count(privacy, found);
   if (options.onMatch !== undefined) {
     for (const { string, matches } of found) {
-      const path = pathAt(text, string.start);
+      const path = writePath(yield* pathAt(text, string.start));
       for (const match of matches) options.onMatch(match, path);
     }
   }
-  return refuseMatches(text, found) ?? (yield* edit(privacy, { text, value }, found, options));
+  return (yield* refuseMatches(text, found)) ??
+    (yield* edit(privacy, { text, value }, found, options));
 }
 
 /** Returns the document like `replaceJson`; the same one if no value was replaced. */
@@ -102,19 +109,19 @@ export const UNREAD = {
 /** Maximum number of places with values in a request. */
 const MAX_MATCH_COUNT = 50_000;
 
-/** Strings, and characters of one string, after which a search may be interrupted. */
-const STRINGS_PER_STEP_COUNT = 4_096, STEP_CHARS = 64 * 1024;
+/** Characters of one string after which the work on it may be interrupted. */
+const STEP_CHARS = 64 * 1024;
 
-/** Finds the matches of all strings. */
+/** Finds the matches of some strings: as many as there may be, or more than `maxCount`. */
 function* findMatches(
   { policy }: CallPrivacy,
   strings: readonly SearchedString[],
-): Work<Result<readonly FoundString[]>> {
+  maxCount: number,
+): Work<readonly FoundString[]> {
   const found: FoundString[] = [];
   const searched: SearchedString[] = [];
   const keys = new Map<SearchedString, string>();
-  for (const [index, string] of strings.entries()) {
-    if (index % STRINGS_PER_STEP_COUNT === 0) yield;
+  for (const string of strings) {
     if (string.text.length < MIN_KNOWN_CHARS) {
       searched.push(string);
       continue;
@@ -127,21 +134,17 @@ function* findMatches(
     } else if (known.length > 0) found.push({ string, matches: known });
   }
   // All strings in one text, with a character between them that no detector reads over.
-  const joined: string[] = [];
-  for (let at = 0; at < searched.length; at += STRINGS_PER_STEP_COUNT) {
-    const step = searched.slice(at, at + STRINGS_PER_STEP_COUNT);
-    joined.push(step.map(({ text }) => text).join("\0"));
+  const search = newSearch(searched.map(({ text }) => text).join("\0"), policy.request);
+  let isOver = false;
+  while (!isOver && search.next()) {
     yield;
+    isOver = search.count() > maxCount;
   }
-  const search = newSearch(joined.join("\0"), policy.request);
-  while (search.next()) {
-    yield;
-    if (search.count() > MAX_MATCH_COUNT) return tooManyValues();
-  }
+  yield;
   const byString = divide(searched, search.matches());
-  for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []);
+  if (!isOver) { for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []); }
   for (const [string, matches] of byString) found.push({ string, matches });
-  return success(found.toSorted((a, b) => a.string.start - b.string.start));
+  return found.toSorted((a, b) => a.string.start - b.string.start);
 }
 
 /** Divides the matches in a joined text among its strings. */
@@ -179,14 +182,14 @@ function count({ counts }: CallPrivacy, found: readonly FoundString[]): void {
   }
 }
 
-function refuseMatches(text: string, found: readonly FoundString[]): Failed | null {
+function* refuseMatches(text: string, found: readonly FoundString[]): Work<Failed | null> {
   const refused = findString(found, ({ rule }) => rule.action === "refuse");
   if (refused !== null) {
     const rule = `has a value that the privacy rule '${refused.match.rule.name}' refuses`;
     return refuse(
       "privacy_rule_matched",
       { kind: "rule", rule },
-      shownPath(text, refused.string, found),
+      yield* shownPath(text, refused.string, found),
     );
   }
   const names = found.filter(({ string }) => !string.isReplaceable);
@@ -196,7 +199,7 @@ function refuseMatches(text: string, found: readonly FoundString[]): Failed | nu
   return refuse(
     "privacy_unreplaceable",
     { kind: "rule", rule },
-    shownPath(text, fixed.string, found),
+    yield* shownPath(text, fixed.string, found),
   );
 }
 
@@ -271,16 +274,11 @@ function tooSlow(): Failed {
   );
 }
 
-function pathAt(text: string, start: number): string {
-  return writePath(findPath(text, start));
-}
-
-function findPath(text: string, start: number): JsonPath {
+function* pathAt(text: string, start: number): Work<JsonPath> {
   let found: JsonPath = [];
-  const walk = walkJson(text, (token, path) => {
+  yield* walkJson(text, (token, path) => {
     if (token.start === start) found = [...path];
   });
-  while (walk.next().done !== true) { /* the whole text */ }
   return found;
 }
 
@@ -288,15 +286,16 @@ function findPath(text: string, start: number): JsonPath {
 const MAX_SHOWN_CHARS = 64;
 
 /** Returns a path without the names in it that are values themselves. */
-function shownPath(
+function* shownPath(
   text: string,
   { start }: SearchedString,
   found: readonly FoundString[],
-): string {
+): Work<string> {
   const hidden = new Set(
     found.filter(({ string }) => !string.isReplaceable).map(({ string }) => string.text),
   );
   const isHidden = (step: string | number) =>
     hidden.has(String(step)) || String(step).length > MAX_SHOWN_CHARS;
-  return writePath(findPath(text, start).map((step) => isHidden(step) ? "*" : step));
+  const path = yield* pathAt(text, start);
+  return writePath(path.map((step) => isHidden(step) ? "*" : step));
 }

@@ -27,10 +27,47 @@ export function mayHaveToken(text: string): boolean {
   return ESCAPED_LETTER.test(text) || newCorePattern().test(text);
 }
 
+/** Characters that are searched for tokens in one piece. */
+export const PIECE_CHARS = 256 * 1024;
+
+/** Characters behind a piece that its last token may have. */
+const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
+
+/** The same, which can be interrupted. */
+export function* tokenMayBeIn(text: string): Generator<void, boolean, void> {
+  for (let at = 0; at < text.length; at += PIECE_CHARS) {
+    if (mayHaveToken(text.slice(at, at + PIECE_CHARS + MAX_TOKEN_CHARS))) return true;
+    yield;
+  }
+  return false;
+}
+
 /** A word of a text in the form of a token. */
 export interface FoundToken extends Span {
   /** Its value; null if it belongs to no value of the call. */
   readonly value: string | null;
+}
+
+/** Returns the tokens of a text as `findTokens` does. Can be interrupted. */
+export function* tokenSteps(
+  text: string,
+  tokens: TokenMap,
+): Generator<void, readonly FoundToken[], void> {
+  if (text.length <= PIECE_CHARS) return findTokens(text, tokens);
+  const all: FoundToken[] = [];
+  for (let from = 0; from < text.length;) {
+    const to = from + PIECE_CHARS;
+    let next = to;
+    for (const found of findTokens(text.slice(from, to + MAX_TOKEN_CHARS), tokens)) {
+      const { start, end, value } = found;
+      if (from + start >= to) break;
+      all.push({ start: from + start, end: from + end, value });
+      next = Math.max(to, from + end);
+    }
+    from = next;
+    yield;
+  }
+  return all;
 }
 
 /**

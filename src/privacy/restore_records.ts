@@ -1,6 +1,7 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
+import { areTooLarge } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, visitStrings } from "./answer_strings.ts";
 import type { Edit, Span } from "../formats/edit.ts";
@@ -11,7 +12,8 @@ import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor } from "./finish.ts";
 import { withoutLogprobs } from "./logprobs.ts";
-import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
+import { mayHavePosition, newPartsOf, newWholeMover, positionEdits } from "./positions.ts";
+import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
 
@@ -65,23 +67,26 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const channels = new Map<string, Channel>();
   const held: HeldRecord[] = [];
   let heldChars = 0;
-  const positions = newStreamPositions(form);
+  const positions = newStreamPositions();
   const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
   function add(record: StreamRecord): void {
     const { data } = record;
-    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    // What has no outline is small enough to be parsed.
+    const isTooLarge = record.outline !== undefined && areTooLarge([data]);
+    const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
     if (value === undefined) {
-      hold({ record: data === "" ? record : finishedText(record), edits: [], pieces: [] });
+      const kind = isTooLarge ? "json" : "plain";
+      hold({ record: data === "" ? record : finishedText(record, kind), edits: [], pieces: [] });
       if (data === "[DONE]") endChannels(STREAM_END, new Set());
       return;
     }
     addEvent(record, value);
   }
 
-  function finishedText(record: StreamRecord): StreamRecord {
-    const data = finishText(answer, record.data, "plain");
+  function finishedText(record: StreamRecord, kind: TextKind): StreamRecord {
+    const data = finishText(answer, record.data, kind);
     return data === record.data ? record : { ...record, data, raw: null };
   }
 
@@ -108,7 +113,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       pieces.push(piece);
       channel.push(piece, string);
     });
-    if (answer.hidesLogprobs) pushAll(edits, withoutLogprobs(record.data));
+    if (answer.hidesLogprobs) pushAll(edits, atOnce(withoutLogprobs(record.data)));
     hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
   }
@@ -127,13 +132,14 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     value: JsonValue,
     event: EventChannels,
   ): readonly Edit[] {
-    const moveInWhole = newWholeMover(answer, value, form);
-    return positionEdits(data, value, documentForm, (position) => {
+    const moveInWhole = newWholeMover(value, newPartsOf(answer, form));
+    const edits = positionEdits(data, value, documentForm, (position) => {
       const text = event.annotated(position.path);
       return text === null
         ? moveInWhole(position)
         : positions.moved(text, position.at, position.isEnd);
     });
+    return atOnce(edits);
   }
 
   function hold(

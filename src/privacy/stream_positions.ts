@@ -1,19 +1,19 @@
 import { parseJson } from "../core/json/json.ts";
-import { kindOf } from "./answer_members.ts";
-import { visitStrings } from "./answer_strings.ts";
 import type { Part } from "./answer_text.ts";
-import { eventChannels } from "./event_channels.ts";
+import { annotatedTexts } from "./event_channels.ts";
 import { charsIn, type Move, movedPosition, movesOf } from "./moves.ts";
-import type { AnswerForm } from "./types.ts";
 
-/** Characters of events whose texts are not counted yet. */
-const MAX_UNCOUNTED_CHARS = 256 * 1024;
+/** Characters of events whose texts are not counted yet. They count in no budget of memory. */
+const MAX_UNCOUNTED_CHARS = 16 * 1024;
 
 /** What counts for a text whose characters are counted. */
 const COUNTED_CHARS = 64;
 
-/** Maximum number of texts whose positions are known. */
-const MAX_TEXTS = 1_024;
+/** Maximum number of texts whose positions are known, and of their changes. */
+const MAX_TEXTS = 1_024, MAX_MOVES = 50_000;
+
+/** What only an event has whose text may have annotations in later ones. */
+const MAY_BE_ANNOTATED = /"choices"|\.delta"/;
 
 /** How the texts of a stream have changed so far. */
 export interface StreamPositions {
@@ -39,11 +39,12 @@ interface TextMoves {
 }
 
 /** Returns the positions of a stream that has not begun. */
-export function newStreamPositions(form: AnswerForm): StreamPositions {
+export function newStreamPositions(): StreamPositions {
   const texts = new Map<string, TextMoves>();
   let waiting: (string | Counted)[] = [];
   let waitingChars = 0;
   let hasMoved = false;
+  let moveCount = 0;
 
   function wait(one: string | Counted, chars: number): void {
     waiting.push(one);
@@ -61,14 +62,11 @@ export function newStreamPositions(form: AnswerForm): StreamPositions {
   }
 
   function countEvent(data: string): void {
-    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    const value = parseJson(data);
     if (value === undefined) return;
-    const event = eventChannels(value);
-    visitStrings(data, value, (string, place) => {
-      const channel = place.isKey || string === "" ? null : event.channelOf(place.path);
-      if (channel === null || kindOf(place, string, form) === null) return;
-      add({ channel, chars: charsIn(string), moves: [] });
-    });
+    for (const [channel, text] of annotatedTexts(value)) {
+      add({ channel, chars: charsIn(text), moves: [] });
+    }
   }
 
   function add({ channel, chars, moves }: Counted): void {
@@ -80,6 +78,7 @@ export function newStreamPositions(form: AnswerForm): StreamPositions {
     const { end = 0, newEnd = 0 } = text.moves.at(-1) ?? {};
     const newChars = text.chars - end + newEnd;
     for (const move of moves) {
+      if (++moveCount > MAX_MOVES) break;
       text.moves.push({
         start: text.chars + move.start,
         end: text.chars + move.end,
@@ -91,7 +90,9 @@ export function newStreamPositions(form: AnswerForm): StreamPositions {
   }
 
   return {
-    passed: (data) => wait(data, data.length),
+    passed(data) {
+      if (MAY_BE_ANNOTATED.test(data)) wait(data, data.length);
+    },
     decided(channel, text, parts) {
       const moves = movesOf(text, parts);
       hasMoved ||= moves.length > 0;

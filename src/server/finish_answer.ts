@@ -8,6 +8,7 @@ import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
+import { isTooLargeToParse } from "../formats/parse_limits.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../privacy/finish.ts";
@@ -130,9 +131,11 @@ async function finishWhole(
   privacy: CallPrivacy,
 ): Promise<HttpResponse> {
   const text = utf8Text(response.body);
+  const pace = paceOf(call);
+  const isTooLarge = await isTooLargeToParse(response.body, () => pace.next());
   const finished = text === null
     ? null
-    : await atPace(paceOf(call), finishSteps(answer, text, privacy.answer));
+    : await atPace(pace, finishSteps(answer, text, privacy.answer, isTooLarge));
   return finished === null || finished === text
     ? response
     : { ...response, body: utf8Bytes(finished) };

@@ -1,10 +1,7 @@
 import type { JsonOutline } from "../core/stream/reply.ts";
 import { fault, type Result, success } from "../core/failure/result.ts";
 import { scanJson } from "../formats/json_scan.ts";
-import { MAX_PARSE_STEPS, MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
-
-/** Largest JSON text that is parsed: the longest text in it takes 0.1 s. */
-const MAX_PARSED_BYTES = 16 * 1024 * 1024;
+import { isTooLargeToParse, MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 
 /** Largest JSON text that is parsed if only some of its members are needed. */
 const MAX_PARSED_FOR_MEMBERS_BYTES = 1024 * 1024;
@@ -40,11 +37,7 @@ async function checkLong(
       "The provider's response is not a JSON object.",
     );
   }
-  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
-  // A text that is no JSON is for its reader to refuse, or is none.
-  const isTooLarge = problem === "too_large" ||
-    (problem === null && bytes.length > MAX_PARSED_BYTES);
-  return isTooLarge ? tooLarge() : success(null);
+  return await isTooLargeToParse(bytes, turn) ? tooLarge() : success(null);
 }
 
 function tooLarge(): Result<never> {

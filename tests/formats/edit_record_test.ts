@@ -66,3 +66,15 @@ Deno.test("a record without its received text has edited data alone", () => {
   const [, later] = recordsOf('data: 1\n\n\ufeffdata: 1\ndata: {"a":1}\n\n');
   assertEquals(withNumber(later), { event: null, data: '{"a":20}', raw: null });
 });
+
+Deno.test("edits of several lines may come in any order", () => {
+  const [record] = recordsOf('data: {"a":1,\ndata: "b":2,\ndata: "c":3}\n\n');
+  assert(record !== undefined);
+  const edits = ["1", "2", "3"].map((number) => {
+    const start = record.data.indexOf(number);
+    return { start, end: start + 1, text: `${number}0` };
+  });
+  const wanted = 'data: {"a":10,\ndata: "b":20,\ndata: "c":30}\n\n';
+  assertEquals(editRecord(record, edits).raw, wanted);
+  assertEquals(editRecord(record, edits.toReversed()).raw, wanted);
+});

@@ -1,11 +1,17 @@
+import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
-import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { kindOf } from "../../src/privacy/answer_members.ts";
+import { visitStrings } from "../../src/privacy/answer_strings.ts";
+import { newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
+import { PIECE_CHARS } from "../../src/privacy/restore.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { answerOf, CORES } from "./answer_cases.ts";
 import { rulesOf } from "./rules.ts";
 import { PLAIN } from "./stream_cases.ts";
 
 const MASKS = "find: [email], phase: response, action: mask";
+const MAIL_VALUE = "bob.miller@example.com";
 
 Deno.test("a long answer is searched in pieces, with the same result", () => {
   const rules = () => newRuleText(rulesOf(MASKS), newPrivacyCounts());
@@ -18,4 +24,79 @@ Deno.test("a long answer is searched in pieces, with the same result", () => {
   assert(count > content.length / 40_000, `${count} pieces`);
   assertEquals(step.value, text.replace("jane@example.org", "[email]"));
   assertEquals(finishDocument(rules(), text, PLAIN), step.value);
+});
+
+/** Returns the result of a search and its number of pieces. */
+function stepped(work: Generator<void, string, void>): readonly [string, number] {
+  for (let count = 0;; count += 1) {
+    const step = work.next();
+    if (step.done === true) return [step.value, count];
+  }
+}
+
+Deno.test("tokens of a long text come back in pieces, also where two pieces meet", () => {
+  const token = `${CORES.mail}email`;
+  for (const from of [-40, -29, -20, -10, -1, 0, 3]) {
+    const content = `${"x".repeat(PIECE_CHARS + from)}${token}${token}${" words".repeat(100_000)}`;
+    const text = JSON.stringify({ choices: [{ message: { content } }] });
+    const { answer, counts } = answerOf();
+    const [finished, count] = stepped(finishSteps(answer, text, PLAIN));
+    assertEquals(finished, text.replaceAll(token, MAIL_VALUE));
+    assertEquals(counts.restored, 2);
+    assert(count > content.length / PIECE_CHARS, `${count} pieces`);
+  }
+});
+
+Deno.test("log probabilities, positions and the texts of annotations are read in pieces", () => {
+  const content = `${"All is well. ".repeat(50_000)}jane@example.org knows`;
+  const at = content.indexOf("knows");
+  const annotations = Array.from({ length: 5_000 }, () => ({ start_index: at, end_index: at + 5 }));
+  const logprobs = { content: Array.from({ length: 5_000 }, () => ({ token: "a", bytes: [97] })) };
+  const text = JSON.stringify({ choices: [{ message: { content, annotations }, logprobs }] });
+  const searched: string[] = [];
+  const rules = newRuleText(rulesOf(MASKS), newPrivacyCounts());
+  const answer = {
+    ...rules,
+    parts(part: string, kind: TextKind) {
+      searched.push(part);
+      return rules.parts(part, kind);
+    },
+  };
+  const [finished, count] = stepped(finishSteps(answer, text, PLAIN));
+  const [choice] = JSON.parse(finished).choices;
+  const moved = choice.message.content.indexOf("knows");
+  assertEquals(choice.message.annotations.at(-1), { start_index: moved, end_index: moved + 5 });
+  assertEquals(choice.logprobs, null);
+  // No text is searched again in one piece because of its annotations.
+  assertEquals(searched, []);
+  // The strings, the log probabilities and the numbers are walked one after the other.
+  const tokens = text.split(/[":,]+/).length;
+  assert(count > 3 * tokens / 4_096, `${count} pieces of ${tokens} tokens`);
+});
+
+Deno.test("JSON that is too large to be parsed is walked, with the same result", () => {
+  const token = `${CORES.mail}email`;
+  const text = JSON.stringify({ data: [{ url: `to ${token}`, b64_json: token }], id: token });
+  for (const isTooLarge of [false, true]) {
+    const [finished] = stepped(finishSteps(answerOf().answer, text, PLAIN, isTooLarge));
+    assertEquals(finished, text.replace(`to ${token}`, `to ${MAIL_VALUE}`));
+  }
+});
+
+Deno.test("the work on an answer grows with its length, however deep its strings are", () => {
+  const looks = (depth: number) => {
+    let count = 0;
+    const get = (object: JsonObject, key: string) => {
+      count += 1;
+      return object[key];
+    };
+    let value: JsonValue = Array.from({ length: 100 }, () => "x");
+    const inner = JSON.stringify(value);
+    for (let at = 0; at < depth; at++) value = new Proxy<JsonObject>({ a: value }, { get });
+    const text = `${'{"a":'.repeat(depth)}${inner}${"}".repeat(depth)}`;
+    visitStrings(text, value, (string, place) => void kindOf(place, string, PLAIN));
+    return count;
+  };
+  const [shallow, deep] = [looks(100), looks(200)];
+  assert(deep <= 2.2 * shallow, `${shallow} ${deep}`);
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { newPositions, textOfString, walkJson, writePath } from "../../src/privacy/json_strings.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 interface Seen {
   readonly kind: string;
@@ -74,4 +74,29 @@ function unicode(character: string): string {
 
 Deno.test("a path is written as in error messages", () => {
   assertEquals(writePath(["messages", 0, "content", 1, "text"]), "messages[0].content[1].text");
+});
+
+Deno.test("a long string with escapes is decoded in pieces, wherever they are", () => {
+  const parts = ["\n", '"', "\\", "\u{1f600}", "\u0001"];
+  for (const part of parts) {
+    for (let before = 0; before < 6; before++) {
+      const string = "a".repeat(before) + part.repeat(200_000);
+      const text = JSON.stringify([string]);
+      const seen: string[] = [];
+      let steps = 0;
+      const walk = walkJson(
+        text,
+        (one) => seen.push(one.text ?? textOfString(text, one.start, one.end)),
+        [string],
+      );
+      while (walk.next().done !== true) steps += 1;
+      assertEquals(seen.join() === string, true);
+      assert(steps >= text.length / 400_000, `${steps}`);
+    }
+  }
+  const seen: string[] = [];
+  const escaped = `["${"\\u0041".repeat(200_000)}"]`;
+  const walk = walkJson(escaped, (token) => seen.push(token.text ?? ""), ["A"]);
+  while (walk.next().done !== true) { /* the whole text */ }
+  assertEquals(seen.join() === "A".repeat(200_000), true);
 });

@@ -5,7 +5,7 @@ import { replaceJson } from "../../src/privacy/replace_json.ts";
 import { restoreJson } from "../../src/privacy/restore_json.ts";
 import type { CallPrivacy } from "../../src/privacy/types.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { callWith } from "./rules.ts";
+import { callWith, rulesOf } from "./rules.ts";
 
 const SCOPES = { client: "c", conversation: "v" };
 
@@ -252,4 +252,56 @@ Deno.test("a long string that was searched before is not searched again, with th
   assertEquals(await replaced(callWith(MAIL), text), first);
   assert(!first.includes("@"));
   assert((await replaced(callWith("find: [card], action: replace"), text)).includes("a@x.com"));
+});
+
+Deno.test("a request is searched in as many steps as it is long: twice the size, at most 2.2 times the steps", async () => {
+  const looks = async (text: string) => {
+    let chars = 0;
+    const [rule] = rulesOf(MAIL);
+    assert(rule !== undefined);
+    const privacy = callWith(MAIL);
+    const finders = rule.finders.map((finder) => ({
+      ...finder,
+      find(...[window, ...rest]: Parameters<typeof finder.find>) {
+        chars += window.length;
+        finder.find(window, ...rest);
+      },
+    }));
+    const policy = {
+      ...privacy.policy,
+      digest: crypto.randomUUID(),
+      request: [{ ...rule, finders }],
+    };
+    let pieces = 0;
+    const next = () => {
+      pieces += 1;
+      return null;
+    };
+    await replaceJson({ ...privacy, policy }, text, JSON.parse(text), {
+      pace: { ...NO_PACE, next },
+      scopes: SCOPES,
+    });
+    return { chars, pieces };
+  };
+  const kinds: Readonly<Record<string, (count: number) => unknown>> = {
+    prose: (count) => "some words ".repeat(count),
+    hostile: (count) => "a@".repeat(count),
+    strings: (count) => Array.from({ length: count }, () => "a"),
+    messages: (count) => Array.from({ length: count }, () => ({ role: "user", content: "hi you" })),
+  };
+  for (const [kind, of] of Object.entries(kinds)) {
+    const [one, two] = [50_000, 100_000].map((count) => JSON.stringify({ x: of(count) }));
+    const [a, b] = [await looks(one ?? ""), await looks(two ?? "")];
+    assert(b.chars <= 2.2 * a.chars, `${kind}: ${a.chars} ${b.chars} characters`);
+    assert(b.pieces <= 2.2 * a.pieces, `${kind}: ${a.pieces} ${b.pieces} pieces`);
+    // A piece has few strings and few characters.
+    assert(a.pieces >= (one ?? "").length / 400_000, kind);
+  }
+});
+
+Deno.test("what was found of a string until there were too many values is not remembered as all of it", async () => {
+  const [first, second] = ["a@x.com ".repeat(49_000), "b@x.com ".repeat(30_000)];
+  const refused = await replaced(callWith(MAIL), JSON.stringify({ x: [first, second] }));
+  assertMatch(refused, /^privacy_too_many_values/);
+  assert(!(await replaced(callWith(MAIL), JSON.stringify({ y: second }))).includes("@"));
 });

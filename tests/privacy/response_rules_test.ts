@@ -10,6 +10,9 @@ import { DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
 
 const MASKS = "find: [email, card, us_ssn, phone], phase: response, action: mask";
 
+/** Number of detectors of these rules. */
+const FINDER_COUNT = 4;
+
 const VALUES = [
   ["jane.doe@example.com", "email"],
   ["jane.doe%40example.com", "email"],
@@ -136,4 +139,23 @@ Deno.test("identifiers and the bytes of media are not searched", () => {
     type: "4111111111111111",
   });
   assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
+});
+
+Deno.test("names and words that each event of a stream has are searched once", () => {
+  const searched: string[] = [];
+  const counting = rulesOf(MASKS).map((rule) => ({
+    ...rule,
+    finders: rule.finders.map((finder) => ({
+      ...finder,
+      find(...[text, ...rest]: Parameters<typeof finder.find>) {
+        searched.push(text);
+        finder.find(text, ...rest);
+      },
+    })),
+  }));
+  const answer = newRuleText(counting, newPrivacyCounts());
+  const sent = Array.from({ length: 100 }, (_, at) => chunk({ content: `word ${at} ` }));
+  const { records } = run(answer, [...sent, chunk({ content: "jane.doe@example.com" }), DONE]);
+  assert(!records.some(({ data }) => data.includes("jane")));
+  assertEquals(searched.filter((text) => text === "finish_reason").length, FINDER_COUNT);
 });

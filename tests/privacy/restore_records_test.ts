@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { finishDocument } from "../../src/privacy/finish.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answerOf, anySizes, anyWords, CORES, cut, type Word } from "./answer_cases.ts";
+import { answerOf, anySizes, anyWords, CORES, cut, VALUES, type Word } from "./answer_cases.ts";
 import { DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
 
 const sentOf = (words: readonly Word[]) => words.map(({ sent }) => sent).join("");
@@ -331,4 +331,15 @@ Deno.test("a value in the text of structured output is escaped, in a delta and a
     form,
   );
   assertEquals(JSON.parse(JSON.parse(whole).text), { key: value });
+});
+
+Deno.test("an event that is too large to be parsed has the values too, escaped as in JSON", () => {
+  const numbers = Array.from({ length: 2_100_000 }, () => 1).join(",");
+  const token = `${CORES.key}iraq`;
+  const written = JSON.stringify(VALUES.find(({ core }) => core === CORES.key)?.value).slice(1, -1);
+  const data = `{"url":"see ${token}","n":[${numbers}]}`;
+  const outline = { value: {}, lengths: new Map<string, number>() };
+  const large: StreamRecord = { event: null, data, raw: null, outline };
+  const { records } = run(answerOf().answer, [large]);
+  assertEquals(records[0]?.data === data.replace(token, () => written), true);
 });
