@@ -54,6 +54,8 @@ export const CHAT_FIELDS = [
   "messages[assistant].function_call.arguments",
   "messages[assistant].extra_content",
   "messages[assistant].reasoning_content",
+  "messages[assistant].reasoning",
+  "messages[assistant].reasoning_details",
   "messages[assistant].thinking_blocks",
   "messages[assistant].thinking_blocks[thinking].thinking",
   "messages[assistant].thinking_blocks[thinking].signature",

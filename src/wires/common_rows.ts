@@ -74,6 +74,8 @@ export const COMMON_ROWS = {
   "messages[assistant].function_call.name": exact,
   "messages[assistant].function_call.arguments": exact,
   "messages[assistant].reasoning_content": exact,
+  "messages[assistant].reasoning": exact,
+  "messages[assistant].reasoning_details": SIGNATURE,
   "messages[assistant].annotations": exactBut("web citations"),
   "messages[assistant].annotations[url_citation].url_citation.url": exact,
   "messages[assistant].annotations[url_citation].url_citation.title": exact,

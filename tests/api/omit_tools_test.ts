@@ -185,7 +185,7 @@ Deno.test("a native target gets the text of the other tools unchanged, and no to
   assert(!requests[1]?.body.includes("tools"));
 });
 
-Deno.test("a hosted tool inside a namespace or the input is left out over translated targets, and a native one refuses it in a namespace", async () => {
+Deno.test("a hosted tool inside a namespace or the input is left out over each provider type", async () => {
   const nested = { type: "namespace", name: "n", tools: [TOOL, SEARCH] };
   const { post, requests } = gatewayFor("messages");
   const input = [
@@ -198,9 +198,44 @@ Deno.test("a hosted tool inside a namespace or the input is left out over transl
     "input[0].tools[0], tools[0].tools[1]",
   ]);
   assertEquals(sentTools(requests)?.length, 1);
-  const native = await gatewayFor("responses")
-    .post("/responses", { model: "m", input: "Hi", tools: [nested] });
-  assertEquals([native.status, ...refusal(native.text)], [400, "tools[0].tools[1].type"]);
+  const native = gatewayFor("responses");
+  const { headers } = await native.post("/responses", { model: "m", input, tools: [nested] });
+  assertEquals(headers.get("x-gateway-lossy"), "tools[0].tools[1], input[0].tools[0]");
+  assertEquals<unknown>(sentTools(native.requests), [{ ...nested, tools: [TOOL] }]);
+  const other = gatewayFor("responses", "", "[code_interpreter]");
+  const refused = await other.post("/responses", { model: "m", input: "Hi", tools: [nested] });
+  assertEquals([refused.status, ...refusal(refused.text)], [400, "tools[0].tools[1].type"]);
+});
+
+Deno.test("a native target gets the text of the rest of a namespace unchanged, and no namespace without tools", async () => {
+  const own = '{"type":"function", "name":"a","parameters":{"const":1.0},"strict":false}';
+  const search = '{"type":"web_search"}';
+  const space = (...tools: readonly string[]) =>
+    `{"type":"namespace" ,"name":"n","tools":[${tools}]}`;
+  const body = (...tools: readonly string[]) =>
+    `{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[${tools}]},` +
+    `{"role":"user","content":"Hi"}],"tools":[${tools}]}`;
+  for (
+    const [given, kept] of [
+      [[space(own, search), own], [space(own), own]],
+      [[own, space(search)], [own]],
+    ] as const
+  ) {
+    const { post, requests } = gatewayFor("responses");
+    assertEquals((await post("/responses", body(...given))).status, 200);
+    assertEquals(requests[0]?.body, body(...kept));
+  }
+});
+
+Deno.test("a required call is refused if only tools in namespaces are left, and all of them are left out", async () => {
+  const nested = (...tools: JsonObject[]) => ({ type: "namespace", name: "n", tools });
+  for (const kind of ["messages", "responses"] as const) {
+    for (const [tool, status] of [[nested(SEARCH), 400], [nested(SEARCH, TOOL), 200]] as const) {
+      const { post } = gatewayFor(kind);
+      const body = { model: "m", input: "Hi", tools: [tool], tool_choice: "required" };
+      assertEquals([kind, (await post("/responses", body)).status], [kind, status]);
+    }
+  }
 });
 
 Deno.test("a native target gets the tools that stored items declare without hosted ones that it does not take", async () => {

@@ -422,6 +422,10 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
     arguments: '{"city":"Oslo"}',
   }, { shown: "Oslo" }),
   "messages[assistant].reasoning_content": spoken("reasoning_content", "Hm."),
+  "messages[assistant].reasoning": spoken("reasoning", "Hm."),
+  "messages[assistant].reasoning_details": spoken("reasoning_details", [
+    { type: "reasoning.text", text: "Hm.", signature: "S1" },
+  ], { shown: "S1" }),
   "messages[assistant].thinking_blocks": spoken("thinking_blocks", [THINKING], { shown: "S1" }),
   "messages[assistant].thinking_blocks[thinking].thinking": spoken("thinking_blocks", [{
     ...THINKING,

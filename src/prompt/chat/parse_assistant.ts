@@ -27,6 +27,7 @@ export function parseAssistant(
     nameProblem(message, "assistant", path, carrier);
   if (problem !== null) return problem;
   loseSignature(message, "messages[assistant]", path, carrier);
+  loseDetails(message, path, carrier);
   const content = message.content ?? null;
   const read = allIn({
     citations: citations(message, given, path, carrier),
@@ -38,11 +39,7 @@ export function parseAssistant(
       { field: "messages[assistant].refusal", path: `${path}.refusal` },
       carrier,
     ),
-    reasoning: usedText(
-      message.reasoning_content,
-      { field: "messages[assistant].reasoning_content", path: `${path}.reasoning_content` },
-      carrier,
-    ),
+    reasoning: reasoningOf(message, path, carrier),
     thinking: thinkingBlocks(message.thinking_blocks, `${path}.thinking_blocks`, carrier),
     calls: calls(message, path, carrier),
   });
@@ -62,11 +59,38 @@ function loseSignature(
   if (signature !== null) carrier.apply(place);
 }
 
+/** The same for the signed or encrypted reasoning of a host. */
+function loseDetails({ reasoning_details: details }: JsonObject, path: string, carrier: Carrier) {
+  const field = "messages[assistant].reasoning_details";
+  if (!isEmpty(details)) carrier.apply({ field, path: `${path}.reasoning_details` });
+}
+
 /** Returns a text that the carrier may refuse; null if it is empty. */
 function usedText(given: Optional, at: FieldRef, carrier: Carrier): Result<Given<string> | null> {
   const text = textOf(given, at);
   if (!text.ok) return text;
   return (text.value?.value ?? "") === "" ? success(null) : carrier.use(at) ?? text;
+}
+
+/**
+ * Returns the reasoning text. Some Chat hosts call it `reasoning`: without effect next to the same
+ * `reasoning_content`, and lost next to another.
+ */
+function reasoningOf(
+  { reasoning_content: text, reasoning: other }: JsonObject,
+  path: string,
+  carrier: Carrier,
+): Result<Given<string> | null> {
+  const at = {
+    field: "messages[assistant].reasoning_content",
+    path: `${path}.reasoning_content`,
+  } as const;
+  const otherAt = { field: "messages[assistant].reasoning", path: `${path}.reasoning` } as const;
+  const known = usedText(text, at, carrier);
+  if (!known.ok) return known;
+  if (known.value === null) return usedText(other, otherAt, carrier);
+  if (!isEmpty(other) && other !== text) carrier.lose(otherAt.path);
+  return known;
 }
 
 function citations(

@@ -50,6 +50,7 @@ export const FIELDS = newFieldTable<ChatField>({
   // Reasoning without thinking blocks cannot be sent, because its signature is unknown. Next to
   // blocks it only repeats them.
   "messages[assistant].reasoning_content": REASONING,
+  "messages[assistant].reasoning": REASONING,
   "messages[assistant].thinking_blocks": exact,
   "messages[assistant].thinking_blocks[thinking].thinking": exact,
   "messages[assistant].thinking_blocks[thinking].signature": exact,

@@ -12,7 +12,9 @@ import {
   verified,
 } from "../../prompt/field_table.ts";
 
-const REASONING = byWire(lossy("stored encrypted reasoning"));
+const KEPT = lossy("stored encrypted reasoning");
+
+const REASONING = byWire(KEPT);
 
 /** Treatment of every Chat field by the Responses protocol. */
 export const FIELDS = newFieldTable<ChatField>({
@@ -30,6 +32,13 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[user].content[file]": exact,
   // A text has no ID that the upstream knows.
   "messages[assistant].reasoning_content": REASONING,
+  "messages[assistant].reasoning": REASONING,
+  // Only the provider that has signed them reads them.
+  "messages[assistant].thinking_blocks": KEPT,
+  "messages[assistant].thinking_blocks[thinking].thinking": KEPT,
+  "messages[assistant].thinking_blocks[thinking].signature": KEPT,
+  "messages[assistant].thinking_blocks[redacted_thinking].data": KEPT,
+  "messages[assistant].content[].thinking_blocks": KEPT,
   "messages[assistant].content[].reasoning_content": REASONING,
   "messages[tool].content[file]": exact,
   "messages[function].content[image_url]": exact,

@@ -120,7 +120,7 @@ const REFUSED: readonly [Parameters<typeof assertFailed>[1], Record<string, unkn
   [
     "unsupported_feature",
     { role: "assistant", content: "a", thinking_blocks: [{}] },
-    ".thinking_blocks",
+    ".thinking_blocks[0].type",
   ],
   [
     "unsupported_feature",

@@ -1,5 +1,10 @@
 import type { Refusal } from "../../../core/failure/failure.ts";
-import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+} from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/failure/result.ts";
 import { changeMembers, parseElements, parseMembers, splice } from "../../../formats/edit.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
@@ -23,7 +28,28 @@ export function toolLists(
   return [{ path: "tools", tools }, ...declared];
 }
 
-/** Returns the tools that the route leaves out, because the provider does not declare them. */
+/** The lists of tools of a request, and after each one those of its namespaces. */
+function allLists(request: JsonObject): ReturnType<typeof toolLists> {
+  return toolLists(request).flatMap((list) => [
+    list,
+    ...elementsOf(list.tools).flatMap((tool, index) =>
+      isNamespace(tool) ? [{ path: `${list.path}[${index}].tools`, tools: tool.tools }] : []
+    ),
+  ]);
+}
+
+function elementsOf(tools: JsonObject[string]): readonly JsonValue[] {
+  return Array.isArray(tools) ? tools : [];
+}
+
+function isNamespace(tool: JsonValue): tool is JsonObject {
+  return isObject(tool) && tool.type === "namespace";
+}
+
+/**
+ * Returns the tools that the route leaves out, because the provider does not declare them, those
+ * in namespaces among them.
+ */
 export function omittedTools(
   request: JsonObject,
   { omitTools = [], provider: { settings: { capabilities } } }: Target,
@@ -31,8 +57,8 @@ export function omittedTools(
   const types = omitTools.filter((type) => !capabilities.hosted_tools.includes(type));
   if (types.length === 0) return NONE;
   return new Map(
-    toolLists(request).flatMap(({ path, tools }) =>
-      (Array.isArray(tools) ? tools : []).flatMap((tool, index) => {
+    allLists(request).flatMap(({ path, tools }) =>
+      elementsOf(tools).flatMap((tool, index) => {
         const type = isObject(tool) ? types.find((one) => one === tool.type) : undefined;
         return type === undefined ? [] : [[`${path}[${index}]`, type] as const];
       })
@@ -50,8 +76,9 @@ export function omittedChoiceProblem(
   if (omitted.size === 0) return null;
   const types: readonly unknown[] = [...omitted.values()];
   const { tool_choice: choice } = request;
-  const counts = toolLists(request).map(({ tools }) => Array.isArray(tools) ? tools.length : 0);
-  if (choice === "required" && omitted.size === counts.reduce((sum, count) => sum + count, 0)) {
+  const tools = allLists(request).flatMap(({ tools }) => elementsOf(tools));
+  const called = tools.filter((tool) => !isNamespace(tool));
+  if (choice === "required" && omitted.size === called.length) {
     return unsupported("tool_choice");
   }
   if (!isObject(choice)) return null;
@@ -66,17 +93,22 @@ export function omittedChoiceProblem(
  * all remain.
  */
 export function remainingTools(
-  { text, members }: Pick<JsonDocument, "text" | "members">,
+  holder: Pick<JsonDocument, "text" | "members">,
   omitted: OmittedTools,
   path = "tools",
 ): string | null | undefined {
-  const list = members.find(({ key }) => key === "tools");
-  if (list === undefined) return undefined;
-  const all = parseElements(text, list.start);
-  const remaining = all.filter((_, index) => !omitted.has(`${path}[${index}]`));
-  if (remaining.length === all.length) return undefined;
-  if (remaining.length === 0) return null;
-  return `[${remaining.map(({ start, end }) => text.slice(start, end)).join(",")}]`;
+  return remainingElements(holder, path, (text, at) => {
+    if (omitted.has(at)) return null;
+    const members = parseMembers(text);
+    const tools = remainingElements(
+      { text, members },
+      `${at}.tools`,
+      (tool, inside) => omitted.has(inside) ? null : tool,
+    );
+    // A namespace without tools goes with them.
+    if (tools === null) return null;
+    return tools === undefined ? text : withTools(text, members, tools);
+  });
 }
 
 /** Returns the text of an input item without the tools that are left out. */
@@ -84,7 +116,27 @@ export function remainingItem(text: string, path: string, omitted: OmittedTools)
   if (omitted.size === 0) return text;
   const members = parseMembers(text);
   const tools = remainingTools({ text, members }, omitted, `${path}.tools`);
-  return tools === undefined
-    ? text
-    : splice(text, changeMembers(text.indexOf("{"), members, [["tools", tools ?? "[]"]]));
+  return tools === undefined ? text : withTools(text, members, tools ?? "[]");
+}
+
+/**
+ * Returns the text of the member `tools` of an object, with what becomes of each element; an
+ * element of null is left out. Null if none remains, undefined if all remain as they are.
+ */
+function remainingElements(
+  { text, members }: Pick<JsonDocument, "text" | "members">,
+  path: string,
+  keep: (element: string, path: string) => string | null,
+): string | null | undefined {
+  const list = members.findLast(({ key }) => key === "tools");
+  if (list === undefined) return undefined;
+  const all = parseElements(text, list.start).map(({ start, end }) => text.slice(start, end));
+  const kept = all.map((element, index) => keep(element, `${path}[${index}]`));
+  if (kept.every((element, index) => element === all[index])) return undefined;
+  const remaining = kept.filter((element) => element !== null);
+  return remaining.length === 0 ? null : `[${remaining.join(",")}]`;
+}
+
+function withTools(text: string, members: JsonDocument["members"], tools: string): string {
+  return splice(text, changeMembers(text.indexOf("{"), members, [["tools", tools]]));
 }
