@@ -1,4 +1,4 @@
-import { startWorker, type WorkerEvents, type WorkerThread } from "../store/sqlite/thread.ts";
+import { startWorker, type WorkerEvents, type WorkerThread } from "../core/worker_thread.ts";
 import type { RecordReply, RecordRequest } from "./messages.ts";
 
 /** The thread of the records. */

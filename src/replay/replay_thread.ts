@@ -1,4 +1,4 @@
-import { startWorker, type WorkerEvents, type WorkerThread } from "../store/sqlite/thread.ts";
+import { startWorker, type WorkerEvents, type WorkerThread } from "../core/worker_thread.ts";
 import type { ReplayResult, ReplaySettings } from "./replay_records.ts";
 
 /** A message to a thread that replays: its settings, then the texts of records. */

@@ -201,7 +201,7 @@ Deno.test("a folder, a device or a large file in place of a key file is not read
     "not a regular file": () => Deno.mkdir(path),
     // A device whose read never ends, as that of a pipe would not.
     "is not a regular file": () => Deno.symlink("/dev/zero", path),
-    "too large": () => Deno.writeTextFile(path, "x".repeat(300 * 1024)),
+    "has more than 256 KiB": () => Deno.writeTextFile(path, "x".repeat(300 * 1024)),
   };
   for (const [reason, replace] of Object.entries(replacements)) {
     await Deno.remove(path);

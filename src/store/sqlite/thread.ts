@@ -1,18 +1,5 @@
+import { startWorker, type WorkerEvents, type WorkerThread } from "../../core/worker_thread.ts";
 import type { WorkerReply, WorkerRequest } from "./messages.ts";
-
-/** A further thread, as the thread of the gateway sees it. */
-export interface WorkerThread<Request> {
-  post(request: Request): void;
-  /** Ends the thread without waiting for it. */
-  terminate(): void;
-}
-
-/** What a further thread reports. */
-export interface WorkerEvents<Reply> {
-  onReply(reply: Reply): void;
-  /** The thread has ended by itself. */
-  onCrash(): void;
-}
 
 /** The thread of a database. */
 export type Thread = WorkerThread<WorkerRequest>;
@@ -29,23 +16,4 @@ export function startThread(events: ThreadEvents): Thread {
     new URL("./store_worker.js", import.meta.url),
     events,
   );
-}
-
-/** Starts a thread that runs the file at this URL. */
-export function startWorker<Request, Reply>(
-  file: URL,
-  { onReply, onCrash }: WorkerEvents<Reply>,
-): WorkerThread<Request> {
-  const worker = new Worker(file, { type: "module" });
-  worker.onmessage = ({ data }: MessageEvent<Reply>) => onReply(data);
-  worker.onmessageerror = onCrash;
-  worker.onerror = (event) => {
-    // An error that is not handled here would end the process.
-    event.preventDefault();
-    onCrash();
-  };
-  return {
-    post: (request) => worker.postMessage(request),
-    terminate: () => worker.terminate(),
-  };
 }

@@ -47,7 +47,10 @@ export interface ValkeyConnection {
   close(): Promise<void>;
 }
 
-/** Time for which the library holds a timer for a sentinel that does not answer. */
+/**
+ * Time for which the library holds a timer for the connection to a sentinel: until the sentinel has
+ * closed it too, and for all of this time if it does not answer.
+ */
 const SENTINEL_LINGER_MS = 2_050;
 
 /** Lifetime in milliseconds of the key that a ping writes. */
@@ -66,13 +69,16 @@ export async function newValkeyConnection(
   let isUnusable = false;
   let isClosed = false;
   let reason: string | null = null;
-  let sentinelFailedAt = Number.NEGATIVE_INFINITY;
+  let sentinelAskedAt = Number.NEGATIVE_INFINITY;
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
-  client.on("sentinelError", () => void (sentinelFailedAt = performance.now()));
+  client.on("sentinelError", () => void (sentinelAskedAt = performance.now()));
   client.on("connecting", () => void (reason = null));
-  client.on("connect", () => void (isUnusable = false));
+  client.on("connect", () => {
+    isUnusable = false;
+    if (settings.valkey.sentinels.length > 0) sentinelAskedAt = performance.now();
+  });
   client.on("ready", () => {
     if (isUnusable) return;
     reason = null;
@@ -124,7 +130,7 @@ export async function newValkeyConnection(
     async close() {
       isClosed = true;
       await closeClient(client);
-      const lingersMs = sentinelFailedAt + SENTINEL_LINGER_MS - performance.now();
+      const lingersMs = sentinelAskedAt + SENTINEL_LINGER_MS - performance.now();
       if (lingersMs > 0) await new Promise((resolve) => setTimeout(resolve, lingersMs));
     },
   };
