@@ -24,7 +24,9 @@ export function prepareForAccounts(
 ): Result<Candidate> | null {
   const { provider, model } = target;
   if (owner !== null) {
-    return model === "" || owner.serves(model) ? prepare({ ...target, account: owner }) : null;
+    return model === "" || owner.serves(model)
+      ? withRepetition(prepare({ ...target, account: owner }), prepare)
+      : null;
   }
   const [account] = servingAccounts(provider, model);
   if (account === undefined) return null;
@@ -51,26 +53,31 @@ export function prepareRouted(
   return prepared.ok ? success({ ...prepared.value, prefersAccount: true }) : prepared;
 }
 
-/**
- * Lets each attempt at a prepared candidate use another key of its provider, if it has a pool, and
- * turn thinking off, if the model may need that.
- */
+/** Lets each attempt at a prepared candidate use another key of its provider, if it has a pool. */
 function withOtherAccounts(
   prepared: Result<Candidate>,
   prepare: (target: Target) => Result<Candidate>,
 ): Result<Candidate> {
-  if (!prepared.ok) return prepared;
-  const candidate = prepared.value;
-  const { target, request: { mayLackThinking = false } } = candidate;
-  const isPooled = hasPool(target.provider);
-  if (!isPooled && !mayLackThinking) return prepared;
-  return success<Candidate>({
-    ...candidate,
-    ...isPooled && { withAccount: (account) => prepare({ ...target, account }) },
-    ...mayLackThinking && {
-      withoutThinking: () =>
-        withOtherAccounts(prepare({ ...target, isThinkingOff: true }), prepare),
-    },
+  if (!prepared.ok || !hasPool(prepared.value.target.provider)) {
+    return withRepetition(prepared, prepare);
+  }
+  const { target } = prepared.value;
+  return withRepetition(
+    success({ ...prepared.value, withAccount: (account) => prepare({ ...target, account }) }),
+    (other) => withOtherAccounts(prepare(other), prepare),
+  );
+}
+
+/** Lets a prepared candidate be repeated with thinking turned off, if its model may need that. */
+function withRepetition(
+  prepared: Result<Candidate>,
+  prepare: (target: Target) => Result<Candidate>,
+): Result<Candidate> {
+  if (!prepared.ok || prepared.value.request.mayLackThinking !== true) return prepared;
+  const { target } = prepared.value;
+  return success({
+    ...prepared.value,
+    withoutThinking: () => prepare({ ...target, isThinkingOff: true }),
   });
 }
 

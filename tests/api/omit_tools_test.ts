@@ -263,6 +263,24 @@ Deno.test("a native target gets the tools that stored items declare without host
   }
 });
 
+Deno.test("a namespace of stored items of which nothing remains is left out with its tools", async () => {
+  const space = (...tools: JsonObject[]): JsonObject => ({ type: "namespace", name: "n", tools });
+  const cases: readonly (readonly [stored: JsonObject[], sent: JsonObject[]])[] = [
+    [[space(SEARCH), TOOL], [TOOL]],
+    [[space(space(SEARCH))], []],
+    [[space(space(SEARCH), TOOL), space()], [space(TOOL), space()]],
+  ];
+  for (const [tools, sent] of cases) {
+    const { post, requests } = gatewayFor("responses");
+    const item = { id: "at_1", type: "additional_tools", role: "developer", tools };
+    const { json } = await post("/conversations", { items: [item] });
+    const { id = null } = json;
+    const reply = await post("/responses", { model: "m", input: "Hi", conversation: id });
+    assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, "conversation"]);
+    assertEquals(JSON.parse(requests.at(-1)?.body ?? "").input[0].tools, sent);
+  }
+});
+
 Deno.test("stored items of a previous response, and those that a request refers to, are sent without tools that are left out", async () => {
   const { get, post, requests } = gatewayFor("responses");
   const item = { type: "additional_tools", role: "developer", tools: [SEARCH, TOOL] };

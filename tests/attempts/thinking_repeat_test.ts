@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
-import { shortAnswer } from "../support/growth/spoken.ts";
+import { messagesAnswer, shortAnswer } from "../support/growth/spoken.ts";
 import { type Answer, type PoolGateway, poolGateway, TWO_KEYS } from "../support/pool_gateway.ts";
 
 const MISSING =
@@ -292,6 +292,41 @@ Deno.test("a response with thinking off is not cached as that of a request with 
     assertEquals(seen, ["MISS", "thinking"]);
   }
   assertEquals(offs(pool), [false, true, false, true]);
+});
+
+Deno.test("a loop that continues a stored response at its owner is repeated too, also with a pool of keys", async () => {
+  const calling: Answer = (request) => {
+    const { messages } = request.body;
+    const isFirst = Array.isArray(messages) && messages.length === 1;
+    return isFirst ? answers(200, messagesAnswer([CALL], "tool_use").body) : wanting(request);
+  };
+  for (const keys of ["{name: a, value: sk-a}", TWO_KEYS]) {
+    const pool = gatewayOf(calling, "", keys);
+    const { tools } = LOOPS["/responses"] ?? {};
+    const first = await pool.post("/responses", { model: "m", input: "Weather?", tools });
+    const reply = await pool.post("/responses", {
+      model: "m",
+      previous_response_id: JSON.parse(first.text).id,
+      input: [{ type: "function_call_output", call_id: "c1", output: "sunny" }],
+      tools,
+    });
+    assertEquals([reply.status, offs(pool)], [200, [false, false, true]], reply.text);
+    assertEquals(new Set(pool.keys()).size, 1);
+  }
+});
+
+Deno.test("the tokens of a loop that a model refuses are counted with thinking off", async () => {
+  const pool = gatewayOf((request) =>
+    isOff(request) ? answers(200, { input_tokens: 7 }) : refuse()
+  );
+  const { max_tokens: _, ...counted }: JsonObject = ADAPTIVE;
+  const reply = await pool.post("/messages/count_tokens", {
+    ...counted,
+    output_config: { effort: "max" },
+  });
+  assertEquals([reply.status, offs(pool)], [200, [false, true]], reply.text);
+  assertEquals(reply.headers.get("x-gateway-lossy"), "thinking, output_config.effort");
+  assertEquals(pool.requests[1]?.body.output_config, { effort: "high" });
 });
 
 Deno.test("a client that permits no retry gets its loop repeated with thinking off", async () => {

@@ -20,6 +20,7 @@ import { requiredField, wrongField } from "../items/shape.ts";
 import type { RouteTarget } from "../../call/generation.ts";
 import { findNamedTarget } from "../../routing/requested_model.ts";
 import { instructionEntries } from "./native/preset.ts";
+import { type CutReasoning, cutSealed } from "./native/sealed_reasoning.ts";
 import { findReferenceOwner } from "./state/reference_owner.ts";
 import { hiddenItemProblem } from "./state/references.ts";
 
@@ -134,12 +135,14 @@ async function callCapableProvider(
       ? null
       : refuseSteering(key, generation.config, provider.value.id, steering));
   if (refused !== null) return refused;
+  const cut = cutSealed(document);
   return await callNative(call, {
     provider: provider.value,
     account: owner.value?.provider === provider.value ? owner.value.account : null,
     method: "POST",
     path: ["responses", name],
-    body: withModel(document, bare, name === "input_tokens" ? target : null),
+    body: withModel(document, bare, name === "input_tokens" ? target : null, cut),
+    lossy: cut.lossy,
     model: bare,
     ...answer,
   });
@@ -147,12 +150,13 @@ async function callCapableProvider(
 
 /**
  * Returns the client's document with the bare model name, if it is known, and with the instructions
- * of the named model of a target.
+ * of the named model of a target, without the reasoning that is cut.
  */
 function withModel(
   document: JsonDocument,
   model: string | null,
   target: RouteTarget | null,
+  { edits }: CutReasoning,
 ): string {
   const { text, value, members } = document;
   const preset = target?.preset;
@@ -160,7 +164,7 @@ function withModel(
     ...model === null || value.model === model ? [] : [["model", JSON.stringify(model)] as const],
     ...preset === undefined ? [] : instructionEntries(document, preset),
   ];
-  return changes.length === 0
+  return changes.length + edits.length === 0
     ? text
-    : splice(text, changeMembers(text.indexOf("{"), members, changes));
+    : splice(text, [...changeMembers(text.indexOf("{"), members, changes), ...edits]);
 }

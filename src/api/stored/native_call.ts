@@ -32,6 +32,8 @@ export interface NativeCall extends Place {
   readonly query?: URLSearchParams;
   /** JSON text of the request body; null if none is sent. */
   readonly body?: string | null;
+  /** Paths of the client's request fields of which the body holds only a part; absent for none. */
+  readonly lossy?: readonly string[];
   /** A multipart body, instead of `body`. */
   readonly form?: MultipartBody;
   /** Names of client headers that are sent on, besides `accept`. */
@@ -85,6 +87,7 @@ function payloadOf({ body = null, form }: NativeCall): Payload | null {
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
   const { provider, account, method, form, model = null, isRetried = false } = native;
+  const { lossy = [] } = native;
   const received: Received = { document: null };
   const open = { provider, wire: provider.wire, model: model ?? "" };
   const candidate = prepareForAccounts(open, account, (target: Target) =>
@@ -101,6 +104,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
       hasSideEffects: !isRetried || method !== "GET",
       ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
       ...native.isCreation === true && { storage: "required" },
+      ...lossy.length > 0 && { lossy },
       responseHandler: () => native.reader ?? newResponseHandler(native, received),
       onComplete: ({ resource }) =>
         resource === null ? null : native.onComplete?.(resource, target) ?? null,

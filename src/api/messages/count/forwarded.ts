@@ -6,7 +6,7 @@ import { parseResponseDocument } from "../../stored/response_document.ts";
 import { relayedBody } from "../relay/body.ts";
 import { relayedHeaders } from "../relay/headers.ts";
 import { systemEntries } from "../relay/preset.ts";
-import { sealedBlocks, sealedPaths } from "../relay/sealed_blocks.ts";
+import { mayLackThinking, sealedBlocks, sealedPaths } from "../relay/sealed_blocks.ts";
 import type { MessagesRequest } from "../request.ts";
 
 /** Returns the count of a target with the same API: its response is passed on byte for byte. */
@@ -16,14 +16,16 @@ export function forwardedCount(
   target: Target,
 ): Result<Candidate> {
   const sealed = sealedBlocks(document.value.messages);
-  const lossy = sealedPaths(document.value, sealed);
+  const isOff = target.isThinkingOff === true;
+  const lossy = sealedPaths(document.value, sealed, isOff);
   return success({
     target,
     request: {
       method: "POST",
       path: `/v1/messages/count_tokens${isBeta ? "?beta=true" : ""}`,
-      payload: relayedBody(document, target.model, systemEntries(document, target), sealed),
+      payload: relayedBody(document, target.model, systemEntries(document, target), sealed, isOff),
       ...relayedHeaders(headers, false),
+      ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
     },
     hasSideEffects: false,
     billing: "tokens",

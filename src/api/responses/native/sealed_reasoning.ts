@@ -1,4 +1,5 @@
-import type { JsonObject } from "../../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject } from "../../../core/json/json.ts";
+import { type Edit, parseElements, removeElements } from "../../../formats/edit.ts";
 import { typeOf } from "../../items/item_type.ts";
 import { isSealed } from "../../reasoning/sealed_thinking.ts";
 import {
@@ -29,6 +30,26 @@ export function withoutSealed(context: ResolvedRequest): SentRequest {
   };
   const lossy = new Set([...kept.length < history.length ? [field] : [], ...paths]);
   return { context: changed, lossy: [...lossy] };
+}
+
+/** What cuts reasoning that this gateway has sealed, and the paths of the cut items. */
+export interface CutReasoning {
+  readonly edits: readonly Edit[];
+  readonly lossy: readonly string[];
+}
+
+/** Returns what cuts sealed reasoning out of the text of a request that is not resolved. */
+export function cutSealed({ text, value: { input }, members }: JsonDocument): CutReasoning {
+  const items = Array.isArray(input) ? input : [];
+  const isCut = (index: number) => {
+    const item = items[index];
+    return isObject(item) && isSealedItem(item);
+  };
+  const lossy = [...items.keys()].filter(isCut).map((index) => `input[${index}]`);
+  const list = members.find(({ key }) => key === "input");
+  return list === undefined || lossy.length === 0
+    ? { edits: [], lossy: [] }
+    : { edits: removeElements(parseElements(text, list.start), isCut), lossy };
 }
 
 function isSealedItem(item: JsonObject): boolean {

@@ -45,11 +45,14 @@ export function withTakenTools(context: SentContext, target: Target): SentReques
   return { context: { ...sent, hasChangedItem }, lossy };
 }
 
-/** Returns a copy of an item without tools that the target does not take; null if it takes all. */
+/**
+ * Returns a copy of an item without tools that the target does not take, and without namespaces of
+ * which nothing remains: the API refuses an empty one. Null if the target takes all.
+ */
 function takenItem(item: JsonObject, target: Target): JsonObject | null {
   const { capabilities } = target.provider.settings;
   const copy = { ...item };
-  let isChanged = false;
+  const lessened = new Set<JsonValue>();
   // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
   const waiting: JsonObject[] = [copy];
   for (const holder of waiting) {
@@ -57,14 +60,26 @@ function takenItem(item: JsonObject, target: Target): JsonObject | null {
     const tools = holder.tools.filter(isTaken).map((tool) =>
       isObject(tool) && tool.type === "namespace" ? { ...tool } : tool
     );
-    isChanged ||= tools.length < holder.tools.length;
+    if (tools.length < holder.tools.length) lessened.add(holder);
     for (const tool of tools) if (isObject(tool) && tool.type === "namespace") waiting.push(tool);
     holder.tools = tools;
   }
-  return isChanged ? copy : null;
+  if (lessened.size === 0) return null;
+  // The innermost come last, and each may empty the one that holds it.
+  for (const holder of waiting.reverse()) {
+    if (!Array.isArray(holder.tools)) continue;
+    const tools = holder.tools.filter((tool) => !(lessened.has(tool) && isEmpty(tool)));
+    if (tools.length < holder.tools.length) lessened.add(holder);
+    holder.tools = tools;
+  }
+  return copy;
 
   function isTaken(tool: JsonValue): boolean {
     if (!isObject(tool) || typeof tool.type !== "string") return true;
     return CLIENT_RUN.includes(tool.type) || capabilities.hosted_tools.includes(tool.type);
   }
+}
+
+function isEmpty(namespace: JsonValue): boolean {
+  return isObject(namespace) && Array.isArray(namespace.tools) && namespace.tools.length === 0;
 }

@@ -5,7 +5,7 @@ import type { StoredReasoning } from "../../../prompt/chat/parse_messages.ts";
 import { textContent } from "../../../prompt/content.ts";
 import type { FieldRef, Message, Prompt } from "../../../prompt/prompt.ts";
 import { flagOf } from "../../../prompt/read.ts";
-import { missing } from "../../../prompt/refusals.ts";
+import { isEmpty, missing } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
 import { withReasoning } from "../../reasoning/reasoning_memory.ts";
 import type { CalledTool } from "../generate/items.ts";
@@ -48,8 +48,10 @@ export function parsePrompt(
   if (!options.ok) return options;
   const separated = separateTools(items);
   if (!separated.ok) return separated;
-  const { lists, items: dialogue } = separated.value;
-  const tools = parseTools([{ tools: body.tools, path: "tools" }, ...lists], carrier);
+  const { lists, stored, items: dialogue } = separated.value;
+  const own = [{ tools: body.tools, path: "tools" }, ...lists];
+  const earlier = stored.map((list) => ({ ...list, path: `${storedField(request)}.${list.path}` }));
+  const tools = parseTools(own.every((list) => isEmpty(list.tools)) ? earlier : own, carrier);
   if (!tools.ok) return tools;
   const choice = parseChoice(body.tool_choice ?? null, tools.value, carrier);
   if (!choice.ok) return choice;
@@ -107,14 +109,19 @@ function tooDeep(value: JsonObject): Result<never> | null {
  * Adds paths to items: a stored item is counted from the oldest, below the field that refers to it.
  */
 function placed(
-  { conversation }: ResponsesRequest,
+  request: ResponsesRequest,
   items: readonly HistoryItem[],
 ): readonly PlacedItem[] {
-  const param = conversation === null ? "previous_response_id" : "conversation";
+  const param = storedField(request);
   return items.map(({ item, path }, index) => ({
     item,
     path: path ?? `${param}.items[${index}]`,
   }));
+}
+
+/** Returns the field that refers to the stored items. */
+function storedField({ conversation }: ResponsesRequest): string {
+  return conversation === null ? "previous_response_id" : "conversation";
 }
 
 function instructionsOf({ instructions }: JsonObject): readonly Message[] {

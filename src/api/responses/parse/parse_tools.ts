@@ -27,6 +27,8 @@ import { flatNameIn } from "./namespaces.ts";
 export interface ToolList {
   readonly tools: Optional;
   readonly path: string;
+  /** True for tools of an earlier turn, which the client cannot change; absent for others. */
+  readonly isStored?: boolean;
 }
 
 /** The tools of a request. */
@@ -67,23 +69,26 @@ export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result
     return success(null);
   }
 
-  function addAll({ tools: list, path }: ToolList, namespace: JsonObject | null): Result<unknown> {
+  function addAll(
+    { tools: list, path, isStored = false }: ToolList,
+    namespace: JsonObject | null,
+  ): Result<unknown> {
     return mapObjects(Array.isArray(list) ? list : [], path, (tool, at) => {
-      if (carrier.omits(tool.type)) {
+      if (carrier.omits(tool.type) || isStored && !isCarried(tool)) {
         carrier.lose(at);
         isOmitted = true;
         return success(null);
       }
       const isNamespace = tool.type === "namespace" && namespace === null;
-      return isNamespace ? addNamespace(tool, at) : add(tool, at, namespace);
+      return isNamespace ? addNamespace(tool, at, isStored) : add(tool, at, namespace);
     });
   }
 
-  function addNamespace(tool: JsonObject, path: string): Result<unknown> {
+  function addNamespace(tool: JsonObject, path: string, isStored: boolean): Result<unknown> {
     const name = requiredText(tool.name, nameAt(path));
     if (!name.ok) return name;
     if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
-    return addAll({ tools: tool.tools, path: `${path}.tools` }, tool);
+    return addAll({ tools: tool.tools, path: `${path}.tools`, isStored }, tool);
   }
 
   for (const list of lists) {
@@ -91,6 +96,11 @@ export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result
     if (!added.ok) return added;
   }
   return success({ tools, isOmitted, namespaced });
+}
+
+/** True for a tool that every target gets. */
+function isCarried({ type }: JsonObject): boolean {
+  return type === "function" || type === "custom" || type === "namespace";
 }
 
 function nameAt(path: string): FieldRef {

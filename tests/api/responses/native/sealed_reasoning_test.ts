@@ -50,3 +50,27 @@ Deno.test("a stored conversation is sent to a native target without sealed reaso
   const types = Array.isArray(input) ? input.map((item) => Object(item).type) : [];
   assertEquals(types, ["message", "message"]);
 });
+
+Deno.test("an input is compacted and counted without sealed reasoning, which is named; the rest keeps its text", async () => {
+  const body = '{"object":"response.compaction","id":"cmp_1","output":[]}';
+  const count = '{"object":"response.input_tokens","input_tokens":1}';
+  const { post, requests } = nativeGateway(
+    nativeConfig({ up: { can: ["response_compaction", "response_input_tokens"] } }),
+    ({ path }) => ({ body: path.endsWith("compact") ? body : count }),
+  );
+  const own = '{"type":"reasoning", "id":"rs_2","summary":[],"encrypted_content":"gAAA"}';
+  const sealed = JSON.stringify(reasoning("rs_1", SEAL));
+  for (const path of ["/responses/compact", "/responses/input_tokens"]) {
+    for (
+      const [given, lossy, sent] of [
+        [[sealed, own, sealed], "input[0], input[2]", [own]],
+        [[own], null, [own]],
+        [[sealed], "input[0]", []],
+      ] as const
+    ) {
+      const reply = await post(path, `{"model":"m", "input":[${given}],"x":1.0}`);
+      assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, lossy]);
+      assertEquals(requests.at(-1)?.body, `{"model":"m", "input":[${sent}],"x":1.0}`);
+    }
+  }
+});

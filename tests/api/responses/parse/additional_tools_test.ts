@@ -90,11 +90,28 @@ Deno.test("two tools of one name, and a tool of another type, are refused by the
   ]);
 });
 
-Deno.test("declared tools count only in the request that has them, also in a continued dialogue", () => {
-  const kept = [additional([TOOL]), { type: "message", ...USER }];
-  assertEquals(namesIn({ input: "And?", previous_response_id: "resp_1" }, kept), []);
-  const input = [additional([{ ...TOOL, name: "b" }]), USER];
-  assertEquals(namesIn({ input, previous_response_id: "resp_1" }, kept), ["b"]);
+Deno.test("a request that declares no tools has those of the last stored turn that has declared some", () => {
+  const said = { type: "message", ...USER };
+  const named = (...names: string[]) => additional(names.map((name) => ({ ...TOOL, name })));
+  const kept = [named("old"), said, named("a"), named("b"), said];
+  const continued = { input: "And?", previous_response_id: "resp_1" };
+  assertEquals(namesIn(continued, kept), ["a", "b"]);
+  assertEquals(namesIn({ ...continued, tools: [] }, kept), ["a", "b"]);
+  assertEquals(namesIn({ ...continued, tools: [{ ...TOOL, name: "c" }] }, kept), ["c"]);
+  assertEquals(namesIn({ ...continued, input: [named("d"), USER] }, kept), ["d"]);
+});
+
+Deno.test("hosted tools that stored items declare are left out for a target that runs none", () => {
+  const search = { type: "web_search" };
+  const space = { type: "namespace", name: "s", tools: [search, { ...TOOL, name: "run" }] };
+  const kept = [additional([search, space]), { type: "message", ...USER }];
+  const continued = { input: "And?", previous_response_id: "resp_1" };
+  assertEquals(namesIn(continued, kept), ["s__run"]);
+  const required = translate({ ...continued, tool_choice: "required" }, "compat", [
+    additional([search]),
+    { type: "message", ...USER },
+  ]);
+  assertEquals(refusalOf(required), ["unsupported_feature", "tool_choice"]);
 });
 
 Deno.test("a provider's refusal of a declared tool names its path in the item", async () => {
