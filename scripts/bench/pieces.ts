@@ -1,4 +1,4 @@
-import { configText } from "./configs.ts";
+import { CHAT, type Cores, startCompared } from "./compared.ts";
 import { encodePost } from "./http_client.ts";
 import { chatRequest, PACED_PIECE_COUNT, PACED_PIECE_MARK } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
@@ -23,17 +23,12 @@ const GROUP_COUNT = 64, GROUP_PAUSE_MS = 15;
 /** The first rounds of a system are its warm-up. */
 const ROUND_COUNT = 5, WARM_UP_COUNT = 3;
 
-const CHAT = "/v1/chat/completions";
-
 /** Opens the streams at the provider itself, at the floor and at the gateway, in turns. */
 export async function measurePieces(
   servers: ServerProcesses,
-  { core, upstreamCore }: { readonly core: number; readonly upstreamCore: number },
+  cores: Cores,
 ): Promise<readonly PiecesResult[]> {
-  const upstream = await servers.start("upstream.ts", "", upstreamCore);
-  const address = `http://127.0.0.1:${upstream.port}`;
-  const floor = await servers.start("floor.ts", `${address}${CHAT}`, core);
-  const gateway = await servers.start("gateway.ts", configText("one", address), core);
+  const { upstream, floor, gateway } = await startCompared(servers, cores);
   const systems = [
     { system: "provider", port: upstream.port, late: [] as number[] },
     { system: "floor", port: floor.port, late: [] as number[] },

@@ -1,4 +1,4 @@
-import { configText } from "./configs.ts";
+import { CHAT, type Cores, startCompared } from "./compared.ts";
 import { encodePost, type HttpClient, newHttpClient } from "./http_client.ts";
 import { warmUp } from "./measure.ts";
 import { chatRequest } from "./payloads.ts";
@@ -23,21 +23,14 @@ const LOOK_S = 1.5, WARM_UP_S = 8;
 /** The difference of two rates that the search takes for one, as a share of the highest of all. */
 const PRECISION_RATIO = 0.05;
 
-const CHAT = "/v1/chat/completions";
-
 /** Searches the rates of the floor and the gateway in turns. */
 export async function measureRates(
   servers: ServerProcesses,
-  { core, upstreamCore }: { readonly core: number; readonly upstreamCore: number },
+  cores: Cores,
 ): Promise<RatesResult> {
-  const upstream = await servers.start("upstream.ts", "", upstreamCore);
-  const address = `http://127.0.0.1:${upstream.port}`;
-  const floor = await newSearched(
-    await servers.start("floor.ts", `${address}${CHAT}`, core),
-  );
-  const gateway = await newSearched(
-    await servers.start("gateway.ts", configText("one", address), core),
-  );
+  const compared = await startCompared(servers, cores);
+  const floor = await newSearched(compared.floor);
+  const gateway = await newSearched(compared.gateway);
   const running = new Set([floor, gateway]);
   while (running.size > 0) {
     for (const searched of running) if (!await searched.look()) running.delete(searched);

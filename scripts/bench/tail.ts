@@ -1,4 +1,4 @@
-import { configText } from "./configs.ts";
+import { CHAT, type Cores, startCompared } from "./compared.ts";
 import { encodePost, type HttpClient, newHttpClient } from "./http_client.ts";
 import { warmUp } from "./measure.ts";
 import { chatRequest } from "./payloads.ts";
@@ -25,17 +25,12 @@ const ROUND_COUNT = 10, CALLS_IN_ROUND_COUNT = 140;
 /** Load of a provider that responds at once, after which the runtime has compiled its code. */
 const WARM_UP_S = 8;
 
-const CHAT = "/v1/chat/completions";
-
 /** Measures the provider alone, the floor and the gateway in turns. */
 export async function measureTail(
   servers: ServerProcesses,
-  { core, upstreamCore }: { readonly core: number; readonly upstreamCore: number },
+  cores: Cores,
 ): Promise<TailResult> {
-  const upstream = await servers.start("upstream.ts", "", upstreamCore);
-  const address = `http://127.0.0.1:${upstream.port}`;
-  const floor = await servers.start("floor.ts", `${address}${CHAT}`, core);
-  const gateway = await servers.start("gateway.ts", configText("one", address), core);
+  const { upstream, floor, gateway } = await startCompared(servers, cores);
   using direct = await newHttpClient(upstream.port);
   using overFloor = await newHttpClient(floor.port);
   using overGateway = await newHttpClient(gateway.port);

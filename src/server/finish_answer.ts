@@ -131,14 +131,12 @@ async function finishWhole(
   privacy: CallPrivacy,
 ): Promise<HttpResponse> {
   const text = utf8Text(response.body);
+  // Bytes such as those of speech are not searched, so they need no scan either.
+  if (text === null) return response;
   const pace = paceOf(call);
   const isTooLarge = await isTooLargeToParse(response.body, () => pace.next());
-  const finished = text === null
-    ? null
-    : await atPace(pace, finishSteps(answer, text, privacy.answer, isTooLarge));
-  return finished === null || finished === text
-    ? response
-    : { ...response, body: utf8Bytes(finished) };
+  const finished = await atPace(pace, finishSteps(answer, text, privacy.answer, isTooLarge));
+  return finished === text ? response : { ...response, body: utf8Bytes(finished) };
 }
 
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */
