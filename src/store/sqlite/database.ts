@@ -61,9 +61,18 @@ export function openDatabase(options: DatabaseOptions, tables: Tables = STATE_TA
   try {
     return withStatements(connect(path, tables, synchronous, maxPages), file);
   } catch (error) {
-    file.close();
+    closeFile(file);
     throw error;
   }
+}
+
+/**
+ * Closes the file. A process that is being started has a copy of it until its program is loaded,
+ * so the lock is given back, which ends it for every copy.
+ */
+function closeFile(file: Deno.FsFile): void {
+  if (Deno.build.os === "linux") file.unlockSync();
+  file.close();
 }
 
 /**
@@ -166,7 +175,7 @@ function withStatements(database: DatabaseSync, file: Deno.FsFile): Database {
     },
     close() {
       database.close();
-      file.close();
+      closeFile(file);
     },
   };
 }
