@@ -22,8 +22,8 @@ export interface HostProfile {
   readonly hasReasoningDetails?: true;
   /** Present if assistant messages with tool calls must have `reasoning_content`, even if empty. */
   readonly needsReasoning?: true;
-  /** Members that a message may have; absent for any. */
-  readonly messageMembers?: readonly string[];
+  /** Members that a message and its tool calls may have; absent for any. */
+  readonly members?: { readonly message: readonly string[]; readonly call: readonly string[] };
   /**
    * Signature for tool calls that the host did not make; absent if it does not sign its calls. The
    * host refuses calls of the current turn without a signature.
@@ -69,8 +69,12 @@ export const LIFECYCLES = {
   response_input_tokens: true,
 } as const satisfies Capabilities;
 
-/** Members of a message that Chat Completions defines for every role. */
-const MESSAGE_MEMBERS = ["role", "content", "name", "tool_calls", "tool_call_id", "function_call"];
+/** Members that Chat Completions defines for messages of every role and for tool calls. */
+const CHAT_MEMBERS = {
+  message: ["role", "content", "name", "tool_calls", "tool_call_id", "function_call"],
+  // `index` is that of a call in a stream, which clients send back.
+  call: ["id", "type", "index", "function", "custom"],
+};
 
 /**
  * The known hosts by their names. A provider with one of the first three IDs has the type and
@@ -194,9 +198,9 @@ export const HOSTS = {
     capabilities: { structured_outputs: true, reasoning_effort: true },
     profile: {
       tokenLimit: "max_completion_tokens",
-      messageMembers: MESSAGE_MEMBERS,
+      members: CHAT_MEMBERS,
     },
-    notes: "Refuses members of messages that it does not know, reasoning among them.",
+    notes: "Refuses members of messages and tool calls that it does not know, reasoning among them.",
     asOf: "2026-11-23",
     sources: [
       "BerriAI/litellm:litellm/llms/groq/chat/transformation.py",

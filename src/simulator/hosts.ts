@@ -18,6 +18,9 @@ interface HostRules {
 /** Members of a message that Groq takes. */
 const GROQ_MEMBERS = ["role", "content", "name", "tool_calls", "tool_call_id", "function_call"];
 
+/** Members of a tool call that Groq takes. */
+const GROQ_CALL_MEMBERS = ["id", "type", "index", "function"];
+
 /** Keywords that the Gemini API knows in the parameters of a function. */
 const GEMINI_WORDS = [
   "type",
@@ -95,7 +98,9 @@ const HOSTS: Readonly<Record<string, HostRules>> = {
     refuse(body) {
       if (body.max_tokens !== undefined) return "property 'max_tokens' is deprecated";
       for (const [at, message] of messagesOf(body).entries()) {
-        const name = Object.keys(message).find((one) => !GROQ_MEMBERS.includes(one));
+        const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+        const name = Object.keys(message).find((one) => !GROQ_MEMBERS.includes(one)) ??
+          calls.flatMap(Object.keys).find((one) => !GROQ_CALL_MEMBERS.includes(one));
         if (name !== undefined) {
           return `'messages.${at}' : for 'role:${message.role}' the following must be satisfied` +
             `[('messages.${at}' : property '${name}' is unsupported)]`;

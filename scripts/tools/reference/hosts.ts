@@ -80,7 +80,8 @@ function differences(profile: HostProfile): string[] {
     hasReasoningDetails:
       "signed and encrypted reasoning is stored, and sent back as `reasoning_details`",
     needsReasoning: "messages with tool calls always have \`reasoning_content\`",
-    messageMembers: "other members of messages than those of Chat Completions are left out (lossy)",
+    members:
+      "other members of messages and tool calls than those of Chat Completions are left out (lossy)",
     unsignedCall:
       "signatures of tool calls are stored and sent back; a call that has none gets a word that the host accepts (lossy)",
     cacheMarks: "\`cache_control\` of Messages clients is sent for models of Anthropic",

@@ -20,7 +20,13 @@ import { rewriteTools, type SchemaPlace } from "./tool_schemas.ts";
 /** A place of a Chat request of which the host gets only a part. */
 export type LostPlace =
   | { readonly kind: "member"; readonly message: number; readonly name: string }
-  | { readonly kind: "call"; readonly message: number; readonly call: number }
+  | {
+    readonly kind: "call";
+    readonly message: number;
+    readonly call: number;
+    /** Name of its member; absent for the whole call. */
+    readonly name?: string;
+  }
   | SchemaPlace;
 
 /** A Chat request with what the gateway knows besides its text. */
@@ -143,24 +149,35 @@ function changeMessage(given: ChangedMessage): MessageChange {
   if (message.role === "assistant") {
     change.members.push(...reasoningChanges(given));
     if (profile.unsignedCall !== undefined) {
-      const { ownSignature } = given.returned;
-      if (ownSignature !== null && !isObject(message.extra_content)) {
-        change.members.push(["extra_content", JSON.stringify(ownSignature)]);
-      }
+      signMessage(given, change);
       signCalls(given, profile.unsignedCall, change);
     }
   }
-  const { messageMembers } = profile;
-  if (messageMembers === undefined) return change;
-  for (const [name, value] of Object.entries(message)) {
-    const isKnown = messageMembers.includes(name);
-    if (isKnown && (value !== null || name === "content")) continue;
-    change.members.push([name, null]);
-    if (value !== null && !isEmptyValue(value)) {
-      change.lost.push({ kind: "member", message: index, name });
-    }
+  const { members } = profile;
+  if (members === undefined) return change;
+  const own = unknownMembers(message, members.message);
+  change.members.push(...own.changes);
+  change.lost.push(...own.lost.map((name) => ({ kind: "member", message: index, name }) as const));
+  for (const [call, item] of callsOf(message).entries()) {
+    if (!isObject(item)) continue;
+    const { changes, lost } = unknownMembers(item, members.call);
+    if (changes.length > 0) change.calls.push([call, changes]);
+    change.lost.push(
+      ...lost.map((name) => ({ kind: "call", message: index, call, name }) as const),
+    );
   }
   return change;
+}
+
+/** Returns the removal of members that the host does not know, and which of them said something. */
+function unknownMembers(holder: JsonObject, known: readonly string[]) {
+  const unknown = Object.entries(holder).filter(([name, value]) =>
+    value === null ? name !== "content" : !known.includes(name)
+  );
+  return {
+    changes: unknown.map(([name]): Change => [name, null]),
+    lost: unknown.flatMap(([name, value]) => value === null || isEmptyValue(value) ? [] : [name]),
+  };
 }
 
 function isEmptyValue(value: unknown): boolean {
@@ -190,9 +207,26 @@ function reasoningChanges({ message, profile, returned }: ChangedMessage): Chang
 }
 
 /**
- * Adds the signatures of the calls that the client has sent without one. Of a call of the current
- * turn that has none, the first of its message gets the word that the host accepts in place of a
- * signature (Gemini API, thought signatures).
+ * Adds the signature of a message that the client has sent without it, and leaves out that of
+ * another account or model: the host refuses it.
+ */
+function signMessage({ message, index, returned }: ChangedMessage, change: MessageChange): void {
+  const { extra_content: sent = null } = message;
+  const isForeign = isObject(sent) && returned.isForeign(sent);
+  if (isObject(sent) && !isForeign) return;
+  const { ownSignature } = returned;
+  if (ownSignature !== null) {
+    change.members.push(["extra_content", JSON.stringify(ownSignature)]);
+  } else if (isForeign) {
+    change.members.push(["extra_content", null]);
+    change.lost.push({ kind: "member", message: index, name: "extra_content" });
+  }
+}
+
+/**
+ * Adds the signatures of the calls that the client has sent without one, or with that of another
+ * account or model. Of a call of the current turn that has none, the first of its message gets the
+ * word that the host accepts in place of a signature (Gemini API, thought signatures).
  */
 function signCalls(
   { message, index, returned, isOpen }: ChangedMessage,
@@ -200,7 +234,10 @@ function signCalls(
   change: MessageChange,
 ): void {
   for (const [call, item] of callsOf(message).entries()) {
-    if (!isObject(item) || isObject(item.extra_content)) continue;
+    if (!isObject(item)) continue;
+    const { extra_content: sent = null } = item;
+    const isForeign = isObject(sent) && returned.isForeign(sent);
+    if (isObject(sent) && !isForeign) continue;
     const known = typeof item.id === "string" ? returned.signatures.get(item.id) : undefined;
     if (known !== undefined) {
       change.calls.push([call, [["extra_content", JSON.stringify(known)]]]);
@@ -208,6 +245,9 @@ function signCalls(
       const made = { google: { thought_signature: unsigned } };
       change.calls.push([call, [["extra_content", JSON.stringify(made)]]]);
       change.lost.push({ kind: "call", message: index, call });
+    } else if (isForeign) {
+      change.calls.push([call, [["extra_content", null]]]);
+      change.lost.push({ kind: "call", message: index, call, name: "extra_content" });
     }
   }
 }

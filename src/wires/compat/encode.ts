@@ -119,7 +119,9 @@ function pathOf(place: LostPlace): string {
     case "member":
       return `messages[${place.message}].${place.name}`;
     case "call":
-      return `messages[${place.message}].tool_calls[${place.call}]`;
+      return `messages[${place.message}].tool_calls[${place.call}]${
+        place.name === undefined ? "" : `.${place.name}`
+      }`;
     case "schema":
       return `tools[${place.tool}].function.parameters${place.below}`;
   }

@@ -23,9 +23,9 @@ export interface ReturnedReasoning {
   readonly ownSignature: JsonObject | null;
   /** The list `reasoning_details`; null for none. */
   readonly details: JsonValue;
+  /** True for a signature that another account or model has made, as far as it is known. */
+  isForeign(signature: JsonObject): boolean;
 }
-
-const NOTHING: ReturnedReasoning = { signatures: new Map(), ownSignature: null, details: null };
 
 /** True if the target has Chat, and its host needs what it has signed back. */
 export function isSigningHost({ wire, provider }: Pick<Target, "wire" | "provider">): boolean {
@@ -152,8 +152,10 @@ export function returnedReasoning(
   stored: OwnedReasoning | null,
   { account, model }: Pick<Target, "account" | "model">,
 ): ReturnedReasoning {
-  if (stored === null || stored.account !== account.digest) return NOTHING;
-  const own = stored.blocks.map(({ value }) => value).filter((value) => value.model === model);
+  const blocks = stored?.blocks.map(({ value }) => value) ?? [];
+  const isOwn = (block: JsonObject) =>
+    stored?.account === account.digest && block.model === model;
+  const own = blocks.filter(isOwn);
   const signatures = own.flatMap(({ type, call_id: id, signature }) =>
     type === SIGNATURE && typeof id === "string" && isObject(signature)
       ? [[id, signature] as const]
@@ -165,6 +167,12 @@ export function returnedReasoning(
     signatures: new Map(signatures),
     ownSignature: isObject(signature) ? signature : null,
     details: joinedDetails(own.filter(({ type }) => type === DETAILS)),
+    isForeign(given) {
+      const made = blocks.filter(({ type, signature: known }) =>
+        type === SIGNATURE && JSON.stringify(known) === JSON.stringify(given)
+      );
+      return made.length > 0 && !made.some(isOwn);
+    },
   };
 }
 

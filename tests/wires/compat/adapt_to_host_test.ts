@@ -97,6 +97,27 @@ for (
     assertEquals(body.messages, [USER, unsigned, result("a")]);
     assertEquals(lossy, ["messages[1].tool_calls[0]"]);
   });
+
+  Deno.test(`a signature of ${what} that the client sends back is not sent, and named`, () => {
+    const extra_content = SIGNED;
+    const messages = [
+      { ...calling(call("a", { extra_content })), extra_content },
+      result("a"),
+      USER,
+      calling(call("a", { extra_content }), call("b", { extra_content })),
+      result("a"),
+    ];
+    const known = new Map([[0, stored], [3, stored]]);
+    const { body, lossy } = sentTo("gemini", { messages }, known);
+    const unsigned = calling(call("a", { extra_content: UNSIGNED }), call("b"));
+    assertEquals(body.messages, [calling(call("a")), result("a"), USER, unsigned, result("a")]);
+    assertEquals(lossy, [
+      "messages[0].extra_content",
+      "messages[0].tool_calls[0].extra_content",
+      "messages[3].tool_calls[0]",
+      "messages[3].tool_calls[1].extra_content",
+    ]);
+  });
 }
 
 Deno.test("only the first call of each step after the last user message needs a signature", () => {
@@ -163,6 +184,17 @@ Deno.test("groq gets the members of Chat Completions, and what else a message sa
   const { body, lossy } = sentTo("groq", { messages: [message, USER] });
   assertEquals(body.messages, [{ role: "assistant", content: "Hi", name: "a" }, USER]);
   assertEquals(lossy, ["messages[0].reasoning_content", "messages[0].extra"]);
+});
+
+Deno.test("groq gets no signature of another host in a tool call, which is named", () => {
+  const signed = calling(
+    call("a", { index: 0, extra_content: SIGNED }),
+    call("b", { extra_content: null }),
+  );
+  const { body, lossy } = sentTo("groq", { messages: [USER, signed, result("a"), result("b")] });
+  const plain = calling(call("a", { index: 0 }), call("b"));
+  assertEquals(body.messages, [USER, plain, result("a"), result("b")]);
+  assertEquals(lossy, ["messages[1].tool_calls[0].extra_content"]);
 });
 
 Deno.test("reasoning goes back in the member that the host takes", () => {
