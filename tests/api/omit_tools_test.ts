@@ -263,6 +263,37 @@ Deno.test("a native target gets the tools that stored items declare without host
   }
 });
 
+Deno.test("a choice that names a tool of stored items which is left out is refused, and so is a required call without another tool", async () => {
+  const space = (...tools: JsonObject[]): JsonObject => ({ type: "namespace", name: "n", tools });
+  const allowed = { type: "allowed_tools", mode: "auto", tools: [TOOL, SEARCH] };
+  const cases: readonly (readonly [JsonValue, JsonObject[], string | null, JsonObject?])[] = [
+    [SEARCH, [TOOL, SEARCH], "tool_choice.type"],
+    [SEARCH, [space(TOOL, SEARCH)], "tool_choice.type"],
+    [allowed, [TOOL, SEARCH], "tool_choice.tools[1].type"],
+    ["required", [SEARCH, space(SEARCH)], "tool_choice"],
+    ["required", [SEARCH, space(SEARCH, TOOL)], null],
+    ["required", [SEARCH], null, { tools: [TOOL] }],
+    ["required", [TOOL], null, { tools: [SEARCH] }],
+    [{ type: "function", name: "look" }, [TOOL, SEARCH], null],
+    ["auto", [SEARCH], null],
+  ];
+  for (const kind of ["messages", "responses"] as const) {
+    for (const [tool_choice, tools, path, more = {}] of cases) {
+      // A translated turn that declares tools has no others.
+      if (kind === "messages" && more.tools !== undefined && tools.includes(TOOL)) continue;
+      const { post, requests } = gatewayFor(kind);
+      const item = { id: "at_1", type: "additional_tools", role: "developer", tools };
+      const { json } = await post("/conversations", { items: [item] });
+      const { id = null } = json;
+      const body = { model: "m", input: "Hi", conversation: id, tool_choice, ...more };
+      const reply = await post("/responses", body);
+      const refused = path === null ? [200, 1] : [400, 0, path];
+      const found = path === null ? [] : refusal(reply.text);
+      assertEquals([reply.status, requests.length, ...found], refused, reply.text);
+    }
+  }
+});
+
 Deno.test("a namespace of stored items of which nothing remains is left out with its tools", async () => {
   const space = (...tools: JsonObject[]): JsonObject => ({ type: "namespace", name: "n", tools });
   const cases: readonly (readonly [stored: JsonObject[], sent: JsonObject[]])[] = [

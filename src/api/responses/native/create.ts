@@ -33,13 +33,13 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
   const isBackground = request.document.value.background === true;
   return (target) => {
     const omitted = omittedTools(request.document.value, target);
+    const taken = withTakenTools(own.context, target);
     const problem = undeclaredProblem(request.document.value, target, omitted) ??
-      omittedChoiceProblem(request.document.value, omitted) ??
+      omittedChoiceProblem(request.document.value, omitted, taken.tools) ??
       unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
     const preset = nativePreset(request.document, target);
     if (!preset.ok) return preset;
-    const taken = withTakenTools(own.context, target);
     const lossy = [
       ...new Set([
         ...unstored,

@@ -13,6 +13,14 @@ import type { Target } from "../../../wires/wire.ts";
 /** Types of the hosted tools that a target does not get, by the paths of the tools. */
 export type OmittedTools = ReadonlyMap<string, string>;
 
+/** What a target gets of the tools that the stored items of a request declare. */
+export interface SentTools {
+  /** The items that declare tools, as the target gets them. */
+  readonly items: readonly JsonObject[];
+  /** Types of the hosted tools that it does not get. */
+  readonly leftOut: readonly string[];
+}
+
 const NONE: OmittedTools = new Map();
 
 /** Returns the lists of tools of a request, those that its input declares among them. */
@@ -67,19 +75,23 @@ export function omittedTools(
 }
 
 /**
- * Returns the refusal of a choice that names a tool which is left out; null for any other choice.
+ * Returns the refusal of a choice that names a tool which is left out, of the request or of its
+ * stored items; null for any other choice.
  */
 export function omittedChoiceProblem(
   request: JsonObject,
   omitted: OmittedTools,
+  stored: SentTools,
 ): Failed<Refusal> | null {
-  if (omitted.size === 0) return null;
-  const types: readonly unknown[] = [...omitted.values()];
+  const types: readonly unknown[] = [...omitted.values(), ...stored.leftOut];
+  if (types.length === 0) return null;
   const { tool_choice: choice } = request;
-  const tools = allLists(request).flatMap(({ tools }) => elementsOf(tools));
-  const called = tools.filter((tool) => !isNamespace(tool));
-  if (choice === "required" && omitted.size === called.length) {
-    return unsupported("tool_choice");
+  if (choice === "required") {
+    const lists = [...allLists(request), ...allLists({ input: [...stored.items] })];
+    const called = lists.flatMap(({ tools }) => elementsOf(tools)).filter((one) =>
+      !isNamespace(one)
+    );
+    return omitted.size === called.length ? unsupported("tool_choice") : null;
   }
   if (!isObject(choice)) return null;
   if (types.includes(choice.type)) return unsupported("tool_choice.type");

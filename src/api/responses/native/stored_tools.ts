@@ -8,6 +8,7 @@ import {
   withHistory,
 } from "../state/continuation.ts";
 import { CLIENT_RUN } from "./fields.ts";
+import type { SentTools } from "./omitted_tools.ts";
 
 /** What a request refers to, as its target gets it. */
 export interface SentContext extends ResolvedRequest {
@@ -26,12 +27,20 @@ export interface SentRequest {
  * the target does not take. An earlier turn may have had another target, or have left them out: the
  * client cannot change what is stored.
  */
-export function withTakenTools(context: SentContext, target: Target): SentRequest {
+export function withTakenTools(
+  context: SentContext,
+  target: Target,
+): SentRequest & { readonly tools: SentTools } {
   const { continuation, added } = context;
   const lossy: string[] = [];
+  const declaring: JsonObject[] = [];
+  const leftOut: string[] = [];
+  const tools = { items: declaring, leftOut };
   const taken = (item: JsonObject, path: string): JsonObject => {
-    const changed = typeOf(item) === "additional_tools" ? takenItem(item, target) : null;
+    if (typeOf(item) !== "additional_tools") return item;
+    const changed = takenItem(item, target, leftOut);
     if (changed !== null && !lossy.includes(path)) lossy.push(path);
+    declaring.push(changed ?? item);
     return changed ?? item;
   };
   const field = localConversation(continuation) === null ? "previous_response_id" : "conversation";
@@ -39,17 +48,18 @@ export function withTakenTools(context: SentContext, target: Target): SentReques
   const items = added.map((one) =>
     one.isStored === true ? { ...one, item: taken(one.item, one.path ?? field) } : one
   );
-  if (lossy.length === 0) return { context, lossy };
+  if (lossy.length === 0) return { context, lossy, tools };
   const hasChangedItem = context.hasChangedItem === true || lossy.some((path) => path !== field);
   const sent = { ...context, continuation: withHistory(continuation, history), added: items };
-  return { context: { ...sent, hasChangedItem }, lossy };
+  return { context: { ...sent, hasChangedItem }, lossy, tools };
 }
 
 /**
  * Returns a copy of an item without tools that the target does not take, and without namespaces of
- * which nothing remains: the API refuses an empty one. Null if the target takes all.
+ * which nothing remains: the API refuses an empty one. Null if the target takes all. The types of
+ * what is left out are added to `leftOut`.
  */
-function takenItem(item: JsonObject, target: Target): JsonObject | null {
+function takenItem(item: JsonObject, target: Target, leftOut: string[]): JsonObject | null {
   const { capabilities } = target.provider.settings;
   const copy = { ...item };
   const lessened = new Set<JsonValue>();
@@ -76,7 +86,9 @@ function takenItem(item: JsonObject, target: Target): JsonObject | null {
 
   function isTaken(tool: JsonValue): boolean {
     if (!isObject(tool) || typeof tool.type !== "string") return true;
-    return CLIENT_RUN.includes(tool.type) || capabilities.hosted_tools.includes(tool.type);
+    const is = CLIENT_RUN.includes(tool.type) || capabilities.hosted_tools.includes(tool.type);
+    if (!is) leftOut.push(tool.type);
+    return is;
   }
 }
 
