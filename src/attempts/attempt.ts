@@ -76,7 +76,7 @@ export async function runCandidates(
   function endWith(last: Result<Reply>): Result<Reply> {
     // The end of the whole call, such as by its client, is no answer of a candidate.
     if (!isRejected || began === null || call.cancellation.isCancelled) return last;
-    nameCandidate(report, unthinking.get(first) ?? first);
+    nameCandidate(report, unthinking.get(first)?.candidate ?? first);
     return began;
   }
 }
@@ -135,7 +135,7 @@ async function runCandidate(
 ): Promise<Ended> {
   const { report, generation, controls } = call;
   const fallbackOn = candidate.target.failover?.fallbackOn ?? [];
-  nameCandidate(report, unthinking.get(candidate) ?? candidate);
+  nameCandidate(report, unthinking.get(candidate)?.candidate ?? candidate);
   for (let attempts = made + 1;; attempts++) {
     const reply = await sendThinkingOrNot(
       call,

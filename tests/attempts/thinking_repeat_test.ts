@@ -126,6 +126,22 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     assertStringIncludes(reply.text, "Expected `thinking`");
   });
 
+  Deno.test(`if a model rejects a loop with thinking off too, the client gets its refusal of what it has sent, ${path}`, async () => {
+    const pool = gatewayOf((request) =>
+      isOff(request) ? refuse("thinking.type: disabled is not supported by this model.") : refuse()
+    );
+    const asked = path === "/responses" ? {} : { thinking: { type: "adaptive" } };
+    const reply = await pool.post(path, { model: "m", ...loop, ...asked });
+    assertEquals([reply.status, offs(pool)], [400, [false, true]]);
+    assertStringIncludes(reply.text, "Expected `thinking`");
+    assertEquals((await pool.reported(1)).lossy, []);
+    const long = gatewayOf((request) =>
+      isOff(request) ? refuse("prompt is too long: 9 tokens > 8 maximum") : refuse()
+    );
+    const told = await long.post(path, { model: "m", ...loop });
+    assertStringIncludes(told.text, "prompt is too long");
+  });
+
   Deno.test(`a request without calls, or with thinking off, keeps its refusal, ${path}`, async () => {
     const pool = gatewayOf(() => refuse());
     await pool.post(path, { model: "m", ...loop, [listOf(path)]: [ASKED, SAID, ASKED] });
