@@ -211,7 +211,10 @@ function keyWord(variable: string | null): string {
   return variable === null ? NO_KEY : `"$${variable}"`;
 }
 
-/** Returns a text as one word of the shell. */
+/**
+ * Returns a text as one word of bash, zsh, fish and other shells. Within single quotes fish reads a
+ * backslash as an escape, so that it stands outside of them.
+ */
 function quoted(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/['\\]/g, "'\\$&'")}'`;
 }

@@ -1,6 +1,7 @@
 import { type AgentPlace, AGENTS, unknownModel } from "../../src/cli/agents.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { findInPath } from "../../scripts/tools/find_in_path.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const URL = ["--url", "http://gw:9000/v1/", "--model", "a/b", "--small-model", "it's $small"];
@@ -263,5 +264,34 @@ Deno.test("the guide has the steps of each agent, which make the folder of a fil
     assertStringIncludes(guide, `\n${head}\n`);
     const [, folder = ""] = /> (.*)\/[^/]+$/.exec(head) ?? [];
     if (folder !== "") assert(head.startsWith(`mkdir -p ${folder}; `), title);
+  }
+});
+
+/** Names in which each shell reads a character as something else than itself. */
+const NAMES = [
+  "it's",
+  '"$(id)`id`\\',
+  "\\\\ \\' \\\"",
+  "a b;c|d&e #f *? ~ {g,h} !i %j\nk",
+  "-x",
+  "",
+];
+
+/** Prints the words that the model and the key have become. */
+const AS_WORDS = 'eval "$TEXT"; printf "%s\\037" "$ANTHROPIC_MODEL" "$ANTHROPIC_AUTH_TOKEN"';
+
+Deno.test("bash, zsh, fish and sh read names and the key out of the lines as they are", async () => {
+  const shells = ["sh", "bash", "zsh", "fish"].filter((name) => findInPath([name]) !== null);
+  const key = `k"$y'\\z`;
+  for (const shell of shells) {
+    for (const name of NAMES) {
+      const model = `m${name}`;
+      const { out } = await ran(["agent", "claude", "--url", "http://gw:9000", "--model", model]);
+      const { stdout } = await new Deno.Command(shell, {
+        args: ["-c", AS_WORDS],
+        env: { TEXT: out, SWITCHYARD_KEY: key },
+      }).output();
+      assertEquals([shell, new TextDecoder().decode(stdout)], [shell, `${model}\x1f${key}\x1f`]);
+    }
   }
 });
