@@ -78,8 +78,8 @@ const capabilities = section({
     .describe("The upstream accepts thinking.type adaptive (type messages)."),
   custom_tools: flag().prefault(false)
     .describe(
-      "The upstream takes custom tools (type compat, for clients of the Responses API); if false, " +
-        "they become functions.",
+      "The upstream takes custom tools (type compat); if false, they become functions. Those of Chat " +
+        "clients become functions only with a profile.",
     ),
   embeddings_base64: flag().prefault(false)
     .describe("The upstream can return embeddings in base64 (type compat)."),

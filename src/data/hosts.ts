@@ -200,7 +200,8 @@ export const HOSTS = {
       tokenLimit: "max_completion_tokens",
       members: CHAT_MEMBERS,
     },
-    notes: "Refuses members of messages and tool calls that it does not know, reasoning among them.",
+    notes:
+      "Refuses members of messages and tool calls that it does not know, reasoning among them.",
     asOf: "2026-11-23",
     sources: [
       "BerriAI/litellm:litellm/llms/groq/chat/transformation.py",

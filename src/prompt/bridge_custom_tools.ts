@@ -23,7 +23,8 @@ const MAX_DEFINITION_BYTES = 64 * 1024;
 const HOW_TO_CALL = `Pass the whole input of this tool as one plain text in \`${INPUT}\`. ` +
   "Do not wrap it in JSON or Markdown.";
 
-const PARAMETERS: JsonObject = {
+/** Parameters of each function that replaces a custom tool. */
+export const BRIDGED_PARAMETERS: JsonObject = {
   type: "object",
   properties: { [INPUT]: { type: "string", description: "The whole input, as plain text." } },
   required: [INPUT],
@@ -97,7 +98,7 @@ function bridgeTool(
     at,
     name,
     description: texts.join("\n"),
-    parameters: { value: PARAMETERS, at },
+    parameters: { value: BRIDGED_PARAMETERS, at },
     strict: null,
     cache: null,
   });

@@ -179,6 +179,40 @@ Deno.test("a Chat client has its custom tool over each type, and over compat its
   assertEquals<unknown>(toolsOf(requests.at(-1)), [CHAT_RUN]);
 });
 
+Deno.test("a Chat client's custom tool is passed on to the host of a profile that declares custom tools", async () => {
+  for (const [capable, type] of [[true, "custom"], [false, "function"]] as const) {
+    const { post, requests } = nativeGateway(
+      `
+providers: {up: {type: compat, base_url: "http://up", api_key: k, compatibility_profile: vllm, capabilities: {custom_tools: ${capable}}}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`,
+      () => ({ body: calling("compat").body }),
+    );
+    const messages = [
+      { role: "user", content: "Hi" },
+      {
+        role: "assistant",
+        content: null,
+        tool_calls: [{ id: "c0", type: "custom", custom: { name: "run", input: "x" } }],
+      },
+      { role: "tool", tool_call_id: "c0", content: "ok" },
+    ];
+    const tool_choice = { type: "custom", custom: { name: "run" } };
+    const asked = [{ messages, tools: [CHAT_RUN], tool_choice }, { messages }];
+    for (const more of asked) {
+      const reply = await post("/chat/completions", { model: "m", ...more });
+      assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, null], reply.text);
+      const { json } = requests.at(-1) ?? {};
+      assert(json !== undefined);
+      const [, turn] = objectsAt(json, "messages");
+      assertEquals(objectsAt(turn ?? {}, "tool_calls").map((call) => call.type), [type]);
+      if (!("tools" in more)) continue;
+      assertEquals(toolsOf(requests.at(-1)).map((tool) => tool.type), [type]);
+      assertEquals(isObject(json.tool_choice) && json.tool_choice.type, type);
+    }
+  }
+});
+
 Deno.test("a compat provider that takes custom tools gets them and calls them itself, whole and streamed", async () => {
   const custom = { name: "run", input: "{a" };
   const more = [{ index: 0, custom: { input: '"\n' } }];

@@ -172,7 +172,7 @@ function newResponseHandler(
     model: shownModel(target),
     legacyFunctions: hasFunctions(request),
   });
-  if (wire.name !== "compat") {
+  if (wire.name !== "compat" || changes.bridged !== undefined) {
     const labels = newLabels();
     return newTranslatedHandler({ call, target, isStream: request.stream, ...changes }, {
       newEncoder: () => newChatEncoder({ ...labels, includeUsage: request.includeUsage }),

@@ -34,8 +34,8 @@ export interface GivenRequest {
   readonly document: JsonDocument;
   /** Returns the stored reasoning of a message by its index; null for none. */
   storedAt(message: number): OwnedReasoning | null;
-  /** Returns the path of a place in the client's request. */
-  pathOf(place: LostPlace): string;
+  /** Returns the path of a place in the client's request; null for what the client did not send. */
+  pathOf(place: LostPlace): string | null;
 }
 
 /** A Chat request for one host. */
@@ -82,7 +82,8 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
   if (profile.rewritesSchemas === true) {
     const tools = rewriteTools(
       document,
-      (tool) => unsupported(given.pathOf({ kind: "schema", tool, below: "" }), TOO_LARGE),
+      (tool) =>
+        unsupported(given.pathOf({ kind: "schema", tool, below: "" }) ?? "tools", TOO_LARGE),
     );
     if (!tools.ok) return tools;
     pushAll(edits, tools.value.edits);
@@ -92,7 +93,7 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
   }
   return success({
     document: edits.length === 0 ? document : edited(text, edits),
-    lossy: lost.map(given.pathOf),
+    lossy: lost.flatMap((place) => given.pathOf(place) ?? []),
     ...rewritten,
   });
 }

@@ -14,7 +14,7 @@ export const compat: Wire = {
   encodePrompt,
   // The provider receives every field and enforces it itself.
   verified: () => [],
-  // Only of other client APIs: the own text of a Chat client is sent as it is.
+  // The own text of a Chat client is sent as it is, unless the host of a profile has none.
   takesCustomTools: ({ capabilities }) => capabilities.custom_tools,
   decode,
   newDecoder,

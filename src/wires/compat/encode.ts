@@ -1,5 +1,12 @@
 import type { ChatRequest } from "../chat_request.ts";
-import { isObject, type JsonDocument, type Member } from "../../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+  type Member,
+  objectsIn,
+} from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { pushAll } from "../../core/push_all.ts";
 import {
@@ -11,9 +18,13 @@ import {
   replaceValue,
   splice,
 } from "../../formats/edit.ts";
+import { hostNamed } from "../../data/hosts.ts";
+import type { Optional } from "../../prompt/refusals.ts";
+import { encodeByPrompt } from "../prompt_encoder.ts";
 import { newStrictSchemas } from "../verified/strict_schemas.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
 import { changedPromises, type KeptPromises, type StrictFunction } from "./changed_schemas.ts";
+import { BRIDGED_FIELDS } from "./fields.ts";
 import { foldSystemText } from "./fold_text.ts";
 import { type ChatPreset, loweredLimits, presetChat, systemEdits } from "./preset_chat.ts";
 import { newPayload } from "../payload.ts";
@@ -26,6 +37,9 @@ import type { Target, UpstreamRequest } from "../wire.ts";
  */
 export function encode(given: ChatRequest, target: Target): Result<UpstreamRequest> {
   const { settings } = target.provider;
+  if (needsBridge(given.document.value, settings)) {
+    return encodeByPrompt(given, { ...target, wire: { ...target.wire, fields: BRIDGED_FIELDS } });
+  }
   // Most hosts have no profile, and take system messages anywhere.
   if (settings.compatibility_profile === undefined && settings.system_messages !== "leading") {
     return success(encoded(given, given.document, target));
@@ -49,6 +63,18 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
     ...promises !== undefined && { promises },
     ...numbered !== undefined && { numbered },
   });
+}
+
+/** True for a request with custom tools to a host of a profile, which has none. */
+function needsBridge(
+  { tools, tool_choice: choice, messages }: JsonObject,
+  { compatibility_profile: name, capabilities }: Target["provider"]["settings"],
+): boolean {
+  if (capabilities.custom_tools || hostNamed(name ?? "")?.profile === undefined) return false;
+  const isCustom = (value: JsonValue) => isObject(value) && value.type === "custom";
+  const hasCustom = (list: Optional) => Array.isArray(list) && list.some(isCustom);
+  return hasCustom(tools) || isCustom(choice ?? null) ||
+    objectsIn(messages).some(({ tool_calls: calls }) => hasCustom(calls));
 }
 
 /** Returns the request with the document that the host gets; `lost` are paths that it lacks. */

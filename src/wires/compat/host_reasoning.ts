@@ -153,8 +153,7 @@ export function returnedReasoning(
   { account, model }: Pick<Target, "account" | "model">,
 ): ReturnedReasoning {
   const blocks = stored?.blocks.map(({ value }) => value) ?? [];
-  const isOwn = (block: JsonObject) =>
-    stored?.account === account.digest && block.model === model;
+  const isOwn = (block: JsonObject) => stored?.account === account.digest && block.model === model;
   const own = blocks.filter(isOwn);
   const signatures = own.flatMap(({ type, call_id: id, signature }) =>
     type === SIGNATURE && typeof id === "string" && isObject(signature)

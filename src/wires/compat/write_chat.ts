@@ -14,6 +14,7 @@ import {
   type Tool,
   type ToolCall,
 } from "../../prompt/prompt.ts";
+import { BRIDGED_PARAMETERS } from "../../prompt/bridge_custom_tools.ts";
 import { profileOf } from "../../data/hosts.ts";
 import { type Entry, parseMembers } from "../../formats/edit.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
@@ -85,9 +86,10 @@ function writeAdapted(prompt: Prompt, encoding: Encoding): Result<Written> {
   });
 }
 
-function pathIn({ messages, tools, at }: Prompt, place: LostPlace): string {
+function pathIn({ messages, tools, at }: Prompt, place: LostPlace): string | null {
   if (place.kind === "schema") {
     const tool = tools[place.tool];
+    if (tool?.kind === "function" && tool.parameters.value === BRIDGED_PARAMETERS) return null;
     const parameters = tool?.kind === "function" ? tool.parameters.at : tool?.at;
     return `${parameters?.path ?? at.path}${place.below}`;
   }
