@@ -24,4 +24,6 @@ export interface Client {
    */
   readonly packages: readonly string[];
   readonly shots: Readonly<Partial<Record<ShotName, Shot>>>;
+  /** True if all its turns are on WebSockets; absent for HTTP. */
+  readonly usesWebSocket?: boolean;
 }

@@ -176,6 +176,7 @@ function summaryOf(reports: readonly Readonly<CallReport>[]): CellReport {
     refusal: refusal === undefined ? null : messageOf(refusal),
     fault: fault === undefined ? null : `${fault.kind}: ${fault.message}`,
     isEarly: reports.some(({ ms }) => ms.earlyHead !== null),
+    isPosted: reports.some(({ method }) => method === "POST"),
     sessions: [...new Set(reports.flatMap(({ session }) => session ?? []))],
   };
 }

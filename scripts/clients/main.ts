@@ -22,7 +22,7 @@ for (const file of files) {
   const id = file.replace(/\.ts$/, "");
   if (chosen.length > 0 && !chosen.includes(id)) continue;
   const { client }: { client: Client } = await import(new URL(file, `file://${folder}`).href);
-  const { title, packages, shots } = client;
+  const { title, packages, shots, usesWebSocket } = client;
   console.log(JSON.stringify({ client: title, packages }));
   for (const shot of Object.keys(SHOTS) as (keyof typeof SHOTS)[]) {
     const run = shots[shot];
@@ -33,7 +33,14 @@ for (const file of files) {
         const root = urls[set];
         const model = (name: string) => `${type}/${name}`;
         const error = await errorOf(run, { root, baseURL: `${root}/v1`, apiKey: key, model });
-        const cell: TriedCell = { key, shot, type, set, error };
+        const cell: TriedCell = {
+          key,
+          shot,
+          type,
+          set,
+          error,
+          ...usesWebSocket === true && { usesWebSocket },
+        };
         console.log(JSON.stringify(cell));
       }
     }

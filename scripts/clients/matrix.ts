@@ -92,6 +92,8 @@ export interface TriedCell {
   readonly set: CapabilitySet;
   /** Why the client failed; null if it received everything that was promised. */
   readonly error: string | null;
+  /** True if all turns are on WebSockets; absent for HTTP. */
+  readonly usesWebSocket?: boolean;
 }
 
 /** What the gateway reported of the calls of one cell. */
@@ -105,16 +107,23 @@ export interface CellReport {
   readonly fault: string | null;
   /** True if a response began before its provider responded, with `X-Gateway-Early`. */
   readonly isEarly: boolean;
+  /** True if a call came as a request with a body, and not as a message of a WebSocket. */
+  readonly isPosted: boolean;
   /** Names of the sessions of the calls, each once. */
   readonly sessions: readonly string[];
 }
 
 /** Returns the verdict on a cell from what the client found and what the gateway reported. */
-export function verdictOf({ shot, error }: TriedCell, report: CellReport): Verdict {
+export function verdictOf(
+  { shot, error, usesWebSocket = false }: TriedCell,
+  report: CellReport,
+): Verdict {
   if (error !== null) {
     if (report.fault !== null) return `fails: ${report.fault} ${error}`;
     return report.refusal === null ? `fails: ${error}` : `refused: ${report.refusal}`;
   }
+  // Some clients change to HTTP without a word if their connection fails.
+  if (usesWebSocket && report.isPosted) return "fails: a call did not come over the WebSocket";
   if (EARLY_SHOTS.includes(shot) && !report.isEarly) return "fails: no response began early";
   if (AGENT_SHOTS.includes(shot) && report.sessions.length > 1) {
     return "fails: the calls of one run are in several sessions";

@@ -101,6 +101,7 @@ export function patchingCodex(title: string, tool: PatchTool, options: CodexOpti
   return {
     title,
     packages: [CODEX],
+    usesWebSocket: options.usesWebSocket ?? false,
     shots: {
       async files(place) {
         const calls = PATCHES.map((patch) => ({

@@ -14,6 +14,7 @@ const REPORT: CellReport = {
   refusal: null,
   fault: null,
   isEarly: false,
+  isPosted: true,
   sessions: [],
 };
 
@@ -42,6 +43,12 @@ Deno.test("uses with an early head run only if a response began early", () => {
     assertEquals(verdictOf({ ...CELL, shot }, REPORT), "fails: no response began early");
     assertEquals(verdictOf({ ...CELL, shot }, { ...REPORT, isEarly: true }), "runs");
   }
+});
+
+Deno.test("a client of WebSockets runs only if no call of it came over HTTP", () => {
+  const cell = { ...CELL, usesWebSocket: true };
+  assertEquals(verdictOf(cell, REPORT), "fails: a call did not come over the WebSocket");
+  assertEquals(verdictOf(cell, { ...REPORT, isPosted: false }), "runs");
 });
 
 Deno.test("a run of an agent whose calls are in several sessions fails", () => {

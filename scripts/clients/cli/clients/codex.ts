@@ -12,6 +12,7 @@ const start: Starter = (place, model, prompt) =>
 export const client: Client = {
   title: "Codex CLI, Responses",
   packages: [CODEX],
+  usesWebSocket: true,
   shots: {
     ...cliShots(start),
     silent: faultShot(
