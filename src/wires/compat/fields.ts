@@ -13,6 +13,7 @@ import {
  */
 export const FIELDS = newFieldTable<ChatField>({
   "messages[developer]": exactBut("`system` with `normalize_developer_role`"),
+  "tools[custom]": exactBut("the host of a profile gets a function, unless it has `custom_tools`"),
   "stream_options.include_usage": exactBut("the gateway always requests usage in streams"),
 }, exact);
 
