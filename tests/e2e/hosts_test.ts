@@ -33,7 +33,7 @@ const RUN: OpenAI.ChatCompletionTool = {
   },
 };
 
-/** Runs a loop of Chat Completions in which the model calls a custom tool; returns the last text. */
+/** Runs a loop of Chat in which the model calls a custom tool; returns the last text. */
 async function customLoop({ openai }: HostSdk, stream: boolean): Promise<string> {
   const messages: OpenAI.ChatCompletionMessageParam[] = [{ role: "user", content: "Run it." }];
   const turn = async () => {

@@ -34,7 +34,7 @@ export interface GivenRequest {
   readonly document: JsonDocument;
   /** Returns the stored reasoning of a message by its index; null for none. */
   storedAt(message: number): OwnedReasoning | null;
-  /** Returns the path of a place in the client's request; null for what the client did not send. */
+  /** Returns the path of a place in the client's request; null for what it has not sent. */
   pathOf(place: LostPlace): string | null;
 }
 
