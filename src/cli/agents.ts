@@ -213,7 +213,7 @@ function keyWord(variable: string | null): string {
 
 /**
  * Returns a text as one word of bash, zsh, fish and other shells. Within single quotes fish reads a
- * backslash as an escape, so that it stands outside of them.
+ * backslash as an escape, so the text has it outside of them.
  */
 function quoted(text: string): string {
   return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replace(/['\\]/g, "'\\$&'")}'`;
