@@ -40,12 +40,12 @@ export async function findNamedItems<Body, Value>(
   if (!found.ok) return found;
   const lists = await items.decodeNamed(found.value);
   if (!lists.ok) return lists;
+  const indexes = new Map([...lists.value].map(([key, list]) => [key, lastIndexes(list)] as const));
   const uses = new Map<string, Use>();
   for (const { name, key, id: record, head, order, position } of found.value) {
     const id = names.get(name) ?? "";
-    const list = lists.value.get(key) ?? [];
-    const index = list.findLastIndex((one) => one.id === id);
-    const item = list[index];
+    const index = indexes.get(key)?.get(id) ?? -1;
+    const item = lists.value.get(key)?.[index];
     const use = `${record.length} ${record}${name}`;
     const other = uses.get(use);
     if (item === undefined || (other !== undefined && other.position > position)) continue;
@@ -55,4 +55,9 @@ export async function findNamedItems<Body, Value>(
     one.order - other.order || one.position - other.position || one.index - other.index
   );
   return allOf(ordered.map(({ id, item, head }) => made(id, item, head)));
+}
+
+/** Returns the last index of each ID in a list of items. */
+function lastIndexes(items: readonly JsonObject[]): ReadonlyMap<unknown, number> {
+  return new Map(items.map(({ id }, index) => [id, index]));
 }
