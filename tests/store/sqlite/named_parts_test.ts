@@ -26,7 +26,7 @@ Deno.test("a lookup of many names of one part reads its records once", async () 
   const folder = await newMemoryFolder();
   const database = openDatabase({
     path: `${folder}/state.db`,
-    synchronous: "off",
+    synchronous: "normal",
     maxPages: null,
   });
   try {
