@@ -165,7 +165,10 @@ export function examinedHolders(most: number): number {
   return Math.min(MAX_HOLDERS, Math.max(MIN_HOLDERS, most));
 }
 
-/** Maximum number of parts that a store outside the process writes in one step. */
+/**
+ * Maximum number of parts that a store outside the process writes in one step, and of records that
+ * a lookup reads in one.
+ */
 export const MAX_STEP_PARTS = 256;
 
 /**
