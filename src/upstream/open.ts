@@ -33,7 +33,7 @@ import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
-import { redactedFailure, rejection } from "./rejection.ts";
+import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
 
 /** Largest body of a whole response. */
@@ -128,7 +128,7 @@ export async function open(
     const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
-      memory.end(0);
+      memory.end(errorBytes(reply.failure));
       meter?.fail(null, isCancelled());
       const failure = recognise(uncommitted(reply.failure), fallbackOn, isRejected);
       return failed(redactedFailure(failure, secretsOf(candidate.target)));
