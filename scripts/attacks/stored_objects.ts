@@ -79,7 +79,7 @@ function attack(
   row: string,
   size: Attack["size"],
   load: Load,
-  store: "none" | "sqlite" = "sqlite",
+  store: "memory" | "sqlite" = "sqlite",
 ): Attack {
   return {
     row,
@@ -105,6 +105,6 @@ export const storedObjects: readonly Attack[] = [
     references,
   ),
   attack("A6 shared items", sharedSize, sharedItems),
-  attack("A6 shared items in memory", sharedSize, sharedItems, "none"),
+  attack("A6 shared items in memory", sharedSize, sharedItems, "memory"),
   attack("A6 creates", (times) => `${CREATE_COUNT * times} creates of 9,900 items`, creates),
 ];
