@@ -31,8 +31,8 @@ function items<Named extends object>(
   }));
 }
 
-function bodyOf(input: unknown): string {
-  return JSON.stringify({ model: "sim-length", input });
+function bodyOf(input: unknown, model = "sim-length"): string {
+  return JSON.stringify({ model, input });
 }
 
 /** Creates a response of items that differ, and sends small reads of it together. */
@@ -58,9 +58,10 @@ const references: Load = async ({ url }, times) => {
 /** Stores items that many responses have, and refers to all of them in each of some requests. */
 const sharedItems: Load = async ({ url }, times) => {
   const input = items(CREATED_ITEM_COUNT, 40, (at) => ({ id: `msg_shared_${at}` }));
-  const { text } = await sendOk(`${url}/v1/responses`, bodyOf(input));
+  // A response that was cut off at its length cannot be continued.
+  const { text } = await sendOk(`${url}/v1/responses`, bodyOf(input, "sim-echo"));
   const previous_response_id = JSON.parse(text).id;
-  const next = JSON.stringify({ model: "sim-length", input: "go on", previous_response_id });
+  const next = JSON.stringify({ model: "sim-echo", input: "go on", previous_response_id });
   for (let at = 0; at < CONTINUED_COUNT * times; at++) await sendOk(`${url}/v1/responses`, next);
   const body = bodyOf(input.map(({ id }) => ({ type: "item_reference", id })));
   return outcomeOf(await many(LOOKUP_COUNT, () => send(`${url}/v1/responses`, body)));
