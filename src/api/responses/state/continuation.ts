@@ -2,6 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/failure/result.ts";
 import type { RequiredTarget } from "../../../call/ownership.ts";
+import { heldBytes } from "../../../store/retention.ts";
 import type { HistoryItem } from "../history_item.ts";
 
 /** Earlier response or conversation that a request continues, with everything looked up. */
@@ -78,6 +79,16 @@ export function withHistory(
     case "upstream_conversation":
       return continuation;
   }
+}
+
+/** Returns the bytes of the stored items that a request names, of which its body has the IDs only. */
+export function storedBytes(
+  { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,
+): number {
+  let bytes = 0;
+  for (const item of storedHistory(continuation)) bytes += heldBytes(item);
+  for (const { item, isStored } of added) bytes += isStored === true ? heldBytes(item) : 0;
+  return bytes;
 }
 
 /** Returns the number of the items of a request with those before it. */
