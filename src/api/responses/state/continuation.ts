@@ -2,7 +2,6 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/failure/result.ts";
 import type { RequiredTarget } from "../../../call/ownership.ts";
-import { heldBytes } from "../../../store/retention.ts";
 import type { HistoryItem } from "../history_item.ts";
 
 /** Earlier response or conversation that a request continues, with everything looked up. */
@@ -81,14 +80,13 @@ export function withHistory(
   }
 }
 
-/** Returns the bytes of the stored items that a request names, of which its body has the IDs only. */
-export function storedBytes(
+/** Returns the stored items that a request names, of which its body has the IDs only. */
+export function namedItems(
   { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,
-): number {
-  let bytes = 0;
-  for (const item of storedHistory(continuation)) bytes += heldBytes(item);
-  for (const { item, isStored } of added) bytes += isStored === true ? heldBytes(item) : 0;
-  return bytes;
+): readonly JsonObject[] {
+  const referenced = added.filter(({ isStored }) => isStored === true).map(({ item }) => item);
+  const history = storedHistory(continuation);
+  return referenced.length === 0 ? history : [...history, ...referenced];
 }
 
 /** Returns the number of the items of a request with those before it. */

@@ -17,15 +17,15 @@ import {
   refuseAddedItems,
   unknownConversation,
 } from "../../../store/conversations.ts";
+import { heldBytes } from "../../../store/retention.ts";
 import { outputOf } from "../../../store/snapshots.ts";
 import { turnAmong } from "../../../traffic/loop_turns.ts";
 import {
   type Continuation,
-  itemCount,
+  namedItems,
   NO_CONTINUATION,
   requiredTarget,
   type ResolvedRequest,
-  storedBytes,
   storedHistory,
   withHistory,
 } from "./continuation.ts";
@@ -82,10 +82,11 @@ async function holdStored(
   call: Call,
   resolved: Pick<ResolvedRequest, "continuation" | "added">,
 ): Promise<Failed | null> {
-  const turn = turnAmong(call.state.turns, itemCount(resolved), "large");
+  const items = namedItems(resolved);
+  if (items.length === 0) return null;
+  const turn = turnAmong(call.state.turns, items.length, "large");
   if (turn !== null) await turn;
-  const bytes = storedBytes(resolved);
-  return bytes === 0 ? null : holdBody(call, bytes);
+  return holdBody(call, items.reduce((bytes, item) => bytes + heldBytes(item), 0));
 }
 
 /** Returns the items that the gateway has stored as providers may have them. */
