@@ -13,9 +13,16 @@ const CREATED_ITEM_COUNT = 9_900, CREATE_COUNT = 8;
 
 const REPEATED_ID = "msg_repeated";
 
+/** Responses that continue one of 9,900 items, and lookups of all of these items at once. */
+const CONTINUED_COUNT = 100, LOOKUP_COUNT = 4;
+
 type Load = Attack["load"];
 
-function items(count: number, chars: number, id: (at: number) => object = () => ({})) {
+function items<Named extends object>(
+  count: number,
+  chars: number,
+  id: (at: number) => Named = () => ({} as Named),
+) {
   return Array.from({ length: count }, (_, at) => ({
     ...id(at),
     type: "message",
@@ -24,8 +31,8 @@ function items(count: number, chars: number, id: (at: number) => object = () => 
   }));
 }
 
-function bodyOf(input: unknown): string {
-  return JSON.stringify({ model: "sim-length", input });
+function bodyOf(input: unknown, model = "sim-length"): string {
+  return JSON.stringify({ model, input });
 }
 
 /** Creates a response of items that differ, and sends small reads of it together. */
@@ -48,6 +55,18 @@ const references: Load = async ({ url }, times) => {
   return outcomeOf(await many(READ_COUNT * times, () => send(`${url}/v1/responses`, body)));
 };
 
+/** Stores items that many responses have, and refers to all of them in each of some requests. */
+const sharedItems: Load = async ({ url }, times) => {
+  const input = items(CREATED_ITEM_COUNT, 40, (at) => ({ id: `msg_shared_${at}` }));
+  // A response that was cut off at its length cannot be continued.
+  const { text } = await sendOk(`${url}/v1/responses`, bodyOf(input, "sim-echo"));
+  const previous_response_id = JSON.parse(text).id;
+  const next = JSON.stringify({ model: "sim-echo", input: "go on", previous_response_id });
+  for (let at = 0; at < CONTINUED_COUNT * times; at++) await sendOk(`${url}/v1/responses`, next);
+  const body = bodyOf(input.map(({ id }) => ({ type: "item_reference", id })));
+  return outcomeOf(await many(LOOKUP_COUNT, () => send(`${url}/v1/responses`, body)));
+};
+
 /** Creates large responses together. */
 const creates: Load = async ({ url }, times) =>
   outcomeOf(
@@ -57,19 +76,28 @@ const creates: Load = async ({ url }, times) =>
     ),
   );
 
-function attack(row: string, size: Attack["size"], load: Load): Attack {
+function attack(
+  row: string,
+  size: Attack["size"],
+  load: Load,
+  store: "memory" | "sqlite" = "sqlite",
+): Attack {
   return {
     row,
     size,
     config: (upstream, folder) => ({
       ...oneProvider(`${upstream}/compat/v1`),
-      state: { store: "sqlite", sqlite: { path: `${folder}/attack.db` } },
+      state: { store, ...store === "sqlite" && { sqlite: { path: `${folder}/attack.db` } } },
     }),
     load,
   };
 }
 
-/** Objects in a database file that cost more than the requests for them. */
+function sharedSize(times: number): string {
+  return `${LOOKUP_COUNT} lookups of 9,900 items that ${CONTINUED_COUNT * times} responses have`;
+}
+
+/** Stored objects that cost more than the requests for them. */
 export const storedObjects: readonly Attack[] = [
   attack("A6 reads", (times) => `${READ_COUNT * times} tiny GETs of 9,900 items`, reads),
   attack(
@@ -77,5 +105,7 @@ export const storedObjects: readonly Attack[] = [
     (times) => `${READ_COUNT * times} references to an ID of 39,000 items`,
     references,
   ),
+  attack("A6 shared items", sharedSize, sharedItems),
+  attack("A6 shared items in memory", sharedSize, sharedItems, "memory"),
   attack("A6 creates", (times) => `${CREATE_COUNT * times} creates of 9,900 items`, creates),
 ];

@@ -7,6 +7,7 @@ import {
   logEndOf,
 } from "../core/failure/failure.ts";
 import { REFUSAL_DOCS } from "../core/failure/refusal_docs.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 import { accessFields } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
 import { type Attempt, type CallReport, type TracedTarget, wasSent } from "../observe/report.ts";
@@ -178,9 +179,8 @@ const MAX_TEXT_CHARS = 300;
  * surrogates.
  */
 function boundedText(text: string): string {
-  if (text.length <= MAX_TEXT_CHARS) return text.toWellFormed();
-  // A slice would hold the whole text in memory.
-  return [...text.slice(0, MAX_TEXT_CHARS), "…"].join("").toWellFormed();
+  const beginning = textBeginning(text, MAX_TEXT_CHARS);
+  return text.length > MAX_TEXT_CHARS ? `${beginning}…` : beginning;
 }
 
 /** Maximum number of field paths and attempts of a call in a snapshot. */

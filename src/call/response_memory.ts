@@ -17,12 +17,14 @@ export type ResponseMemory = ReturnType<typeof newResponseMemory>;
  * with the largest one that is read or translated is cancelled as `overloaded`.
  */
 export function newResponseMemory(call: Call) {
-  const { id, cancellation, world, state: { admission } } = call;
+  const { id, cancellation, report, world, state: { admission } } = call;
   let measure = () => 0;
   let release: (() => void) | null = null;
   let unmeasured = 0;
   let counted = 0;
   let cancelRecount = () => {};
+  // The error of the attempt before.
+  if (report.attempts.length > 0) admission.holdResponse(id, 0);
 
   function drop() {
     counted = 0;
@@ -78,8 +80,9 @@ export function newResponseMemory(call: Call) {
       if (counted > 0) count();
     },
     /**
-     * Counts these bytes until the call ends, 0 for none: the attempt has failed, or its response
-     * has arrived, which is not dropped any more.
+     * Counts these bytes until the call ends or its next attempt begins, 0 for none: those of the
+     * error of an attempt that has failed, or of a response that has arrived, which is not dropped
+     * any more.
      */
     end(bytes: number): void {
       cancelRecount();

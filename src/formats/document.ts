@@ -36,8 +36,8 @@ export function documentOf(
   text: string,
   value: JsonObject,
   bytes?: Uint8Array<ArrayBuffer>,
+  members = parseMembers(text),
 ): Result<JsonDocument> {
-  const members = parseMembers(text);
   if (hasKeyTwice(members, value)) {
     return refuse("invalid_json", repeatedKeyMessage(members));
   }

@@ -188,3 +188,39 @@ export function changeMembers(
   }
   return edits;
 }
+
+/**
+ * Returns the text of an object after changes as those of `changeMembers`, with its members: their
+ * places are known, so that a long text is neither scanned nor copied for them.
+ */
+export function changedObject(
+  text: string,
+  members: readonly Member[],
+  changes: readonly (readonly [key: string, valueText: string | null])[],
+): { readonly text: string; readonly members: readonly Member[] } {
+  const objectStart = skipBlanks(text, 0);
+  const edits = changeMembers(objectStart, members, changes);
+  const values = new Map(changes);
+  const known = new Set(members.map(({ key }) => key));
+  const added: Member[] = [];
+  let at = objectStart + 1;
+  for (const [key, value] of changes) {
+    if (value === null || known.has(key)) continue;
+    const start = at + JSON.stringify(key).length + 1;
+    added.push({ key, keyStart: at, start, end: start + value.length });
+    at = start + value.length + 1;
+  }
+  const kept = members.filter(({ key }) => values.get(key) !== null).map((member) => {
+    const shift = edits.reduce(
+      (sum, { start, end, text }) =>
+        end <= member.keyStart ? sum + text.length - (end - start) : sum,
+      0,
+    );
+    const { key } = member;
+    const start = member.start + shift;
+    const value = values.get(key) ?? null;
+    const end = value === null ? member.end + shift : start + value.length;
+    return { key, keyStart: member.keyStart + shift, start, end };
+  });
+  return { text: splice(text, edits), members: [...added, ...kept] };
+}

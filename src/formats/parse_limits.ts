@@ -15,15 +15,16 @@ export const MAX_UNSCANNED_CHARS = 64 * 1024;
 const MAX_PARSED_BYTES = 16 * 1024 * 1024;
 
 /**
- * True if a JSON text is too large to be parsed. A text that is no JSON is not: its reader refuses
- * it, or needs none. Each piece of the scan waits for its `turn`.
+ * True if a JSON text is too large to be parsed in this many steps. A text that is no JSON is not:
+ * its reader refuses it, or needs none. Each piece of the scan waits for its `turn`.
  */
 export async function isTooLargeToParse(
   bytes: Uint8Array,
   turn: () => Promise<void> | null,
+  maxSteps = MAX_PARSE_STEPS,
 ): Promise<boolean> {
   if (bytes.length <= MAX_UNSCANNED_CHARS) return false;
-  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
+  const problem = (await scanJson(bytes, { maxSteps }, turn)).problem();
   return problem === "too_large" || (problem === null && bytes.length > MAX_PARSED_BYTES);
 }
 

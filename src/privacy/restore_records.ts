@@ -57,6 +57,8 @@ export interface RecordRestorer {
   /** Returns what is held at the end of the stream. */
   end(): Delivered;
   isHolding(): boolean;
+  /** Returns the characters of the events that are held. */
+  heldChars(): number;
 }
 
 /**
@@ -204,6 +206,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       return release();
     },
     isHolding: () => held.length > 0,
+    heldChars: () => heldChars,
   };
 }
 

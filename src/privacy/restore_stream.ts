@@ -1,4 +1,4 @@
-import type { StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import { charsOf, type StreamRecord, type StreamReply } from "../core/stream/reply.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
@@ -29,6 +29,8 @@ export interface Searched {
 /** A stream after a search. */
 export interface SearchedStream {
   readonly groups: AsyncGenerator<Searched, void, void>;
+  /** Returns the characters that are held, with those of released events that are not taken yet. */
+  heldChars(): number;
   readonly keepAlive?: NonNullable<StreamReply["keepAlive"]>;
 }
 
@@ -46,6 +48,7 @@ export function searchStream(
   let isStopped = false;
   /** The last event that was delivered, also of the signs of life. */
   let last: StreamRecord | null = null;
+  let releasedChars = 0;
 
   function deliver<Sent extends StreamRecord | null>(sent: Sent): Sent {
     if (sent !== null && sent.data !== "") last = sent;
@@ -80,7 +83,9 @@ export function searchStream(
     for await (const group of records) {
       if (isStopped) continue;
       const searched = push(group);
+      releasedChars = Math.max(0, charsOf(searched.records) - charsOf(group));
       if (isStopped || searched.records.length > 0) yield searched;
+      releasedChars = 0;
     }
     const rest = isStopped ? null : push(null);
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
@@ -89,6 +94,7 @@ export function searchStream(
 
   return {
     groups: groups(),
+    heldChars: () => restorer.heldChars() + releasedChars,
     ...keepAlive !== undefined && {
       keepAlive: () => restorer.isHolding() ? COMMENT : deliver(keepAlive()),
     },

@@ -109,6 +109,8 @@ export interface CallPrivacy {
   readonly earlier: Map<string, TokenValue>;
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;
+  /** Each returns the characters that a search of the answer holds back. */
+  readonly held: (() => number)[];
 }
 
 /** What the calls share in which a value has the same token. */

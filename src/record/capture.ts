@@ -1,5 +1,6 @@
 import { jsonBeginning } from "../core/json/json_pieces.ts";
 import type { Reply, StreamRecord } from "../core/stream/reply.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { endpointContent } from "./endpoint_content.ts";
@@ -142,10 +143,6 @@ function queryOf(url: string): string {
   return mark < 0 ? "" : url.slice(mark + 1);
 }
 
-/** Returns a text cut before the character that exceeds the bound. */
 function beginning(text: string): string {
-  if (text.length <= MAX_BODY_CHARS) return text;
-  const last = text.charCodeAt(MAX_BODY_CHARS - 1);
-  const splits = last >= 0xd800 && last < 0xdc00;
-  return text.slice(0, splits ? MAX_BODY_CHARS - 1 : MAX_BODY_CHARS);
+  return textBeginning(text, MAX_BODY_CHARS);
 }

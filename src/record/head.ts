@@ -1,6 +1,7 @@
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
 import { SESSION_HEADERS } from "../core/session.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 import { codeOf } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
@@ -84,7 +85,7 @@ function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
 }
 
 function shortened(text: string | null): string | null {
-  return text === null ? null : text.slice(0, MAX_NAME_CHARS).toWellFormed();
+  return text === null ? null : textBeginning(text, MAX_NAME_CHARS);
 }
 
 function rounded(ms: number): number {

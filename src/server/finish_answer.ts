@@ -2,7 +2,13 @@ import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { parseJson } from "../core/json/json.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
-import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
+import {
+  charsOf,
+  type HttpResponse,
+  type Reply,
+  type StreamRecord,
+  type StreamReply,
+} from "../core/stream/reply.ts";
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
@@ -148,6 +154,8 @@ function newSearch(
 ) {
   let failure: Fault | null = null;
   let isBegun = true;
+  /** Events up to the first text that are not passed on yet. */
+  const opening: Searched[] = [];
   const stream = searchStream(reply, answer, privacy.answer, {
     stop(error, group) {
       failure = (error === null ? refuseAnswer(call) : internalError(call, error)).failure;
@@ -173,14 +181,19 @@ function newSearch(
       call.report.brokeOff = true;
     },
   });
+  privacy.held.push(() =>
+    opening.reduce((chars, { records }) => chars + charsOf(records), stream.heldChars())
+  );
 
   return {
     stream,
-    /** Returns the events up to the first text; the failure if the answer is refused there. */
-    async begin(): Promise<Result<readonly Searched[]>> {
-      const first: Searched[] = [];
+    /**
+     * Returns the events up to the first text, which are taken out of the list as they are passed
+     * on; the failure if the answer is refused there.
+     */
+    async begin(): Promise<Result<Searched[]>> {
       isBegun = false;
-      while (first.length < MAX_OPENING_GROUPS) {
+      while (opening.length < MAX_OPENING_GROUPS) {
         const next = await stream.groups.next();
         if (failure !== null) {
           // Ends the attempt before the response is written.
@@ -189,11 +202,11 @@ function newSearch(
           return { ok: false, failure };
         }
         if (next.done === true) break;
-        first.push(next.value);
+        opening.push(next.value);
         if (next.value.hasText) break;
       }
       isBegun = true;
-      return success(first);
+      return success(opening);
     },
   };
 }
@@ -222,7 +235,7 @@ function withoutMatches(
 function streamOf(
   reply: StreamReply,
   { groups, keepAlive }: ReturnType<typeof newSearch>["stream"],
-  first: readonly Searched[] = [],
+  first: Searched[] = [],
 ): StreamReply {
   return {
     ...reply,
@@ -232,9 +245,9 @@ function streamOf(
 }
 
 async function* recordsOf(
-  first: readonly Searched[],
+  first: Searched[],
   rest: AsyncIterable<Searched>,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
-  for (const { records } of first) yield records;
+  for (let next = first.shift(); next !== undefined; next = first.shift()) yield next.records;
   for await (const { records } of rest) yield records;
 }

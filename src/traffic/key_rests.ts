@@ -1,4 +1,5 @@
 import type { KeyRefusal } from "../core/failure/failure.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /**
  * A key of a provider: its provider, its name in the configuration, and the digest of its account.
@@ -149,5 +150,5 @@ const MAX_MODEL_CHARS = 256;
 
 /** Returns the ID of the rest of an account for one model. Digests have no blanks. */
 function pairId(account: string, model: string): string {
-  return `${account} ${model.slice(0, MAX_MODEL_CHARS)}`;
+  return `${account} ${textBeginning(model, MAX_MODEL_CHARS)}`;
 }

@@ -2,7 +2,7 @@ import { bugText } from "../core/failure/bug_text.ts";
 import { parseJson } from "../core/json/json.ts";
 import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import type { Reply } from "../core/stream/reply.ts";
+import { charsOf, type Reply } from "../core/stream/reply.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
@@ -33,8 +33,8 @@ import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
-import { redactedFailure, rejection } from "./rejection.ts";
-import { charsOf, newRecordReader } from "./record_reader.ts";
+import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
+import { newRecordReader } from "./record_reader.ts";
 
 /** Largest body of a whole response. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -128,7 +128,7 @@ export async function open(
     const body = openBody(response.value, timer, { memory, turns });
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
-      memory.end(0);
+      memory.end(errorBytes(reply.failure));
       meter?.fail(null, isCancelled());
       const failure = recognise(uncommitted(reply.failure), fallbackOn, isRejected);
       return failed(redactedFailure(failure, secretsOf(candidate.target)));
@@ -138,6 +138,11 @@ export async function open(
   } finally {
     report.ms.upstream += world.now() - began;
     if (!isDelivering) timer.close();
+  }
+
+  /** Returns the characters that rules of privacy hold back. */
+  function searchedChars(): number {
+    return privacy?.held.reduce((chars, held) => chars + held(), 0) ?? 0;
   }
 
   /** Sets the source of the counts that the provider has reported. */
@@ -234,7 +239,7 @@ export async function open(
     let sentChars = 0, waitingBytes = 0, holdBytes = 0;
     memory.measureBy(() =>
       source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
-      holdBytes
+      holdBytes + searchedChars()
     );
     // The ID of a response that runs on in the background is stored before its end.
     const hold = candidate.identify === undefined ? candidate.target.delivery?.hold ?? null : null;
@@ -274,7 +279,7 @@ export async function open(
           span?.uses(() => usage);
           await body.cancel();
         }
-        memory.end(sentChars);
+        memory.end(sentChars + searchedChars());
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was
         // cancelled. The provider bills what it has sent of a held stream.

@@ -1,4 +1,4 @@
-import type { StreamRecord } from "../core/stream/reply.ts";
+import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { fault, type Result, success } from "../core/failure/result.ts";
 import type { Framing } from "../formats/framing.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
@@ -125,11 +125,6 @@ export function newRecordReader(
       }
     },
   };
-}
-
-/** Returns the characters of records. */
-export function charsOf(records: readonly StreamRecord[]): number {
-  return records.reduce((chars, { raw, data }) => chars + (raw ?? data).length, 0);
 }
 
 function notText(): Result<never> {

@@ -9,6 +9,7 @@ import { type ErrorFields, typeOfStatus } from "../core/failure/openai_error.ts"
 import { type Failed, failed, fault } from "../core/failure/result.ts";
 import type { Usage } from "../core/stream/events.ts";
 import type { Incoming } from "../core/world.ts";
+import { isTooLargeToParse } from "../formats/parse_limits.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
@@ -17,12 +18,17 @@ import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
-import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { endOfString } from "../core/json/scan.ts";
 
 /** Largest error body that is forwarded. */
 const MAX_ERROR_BYTES = 1024 * 1024;
+
+/**
+ * Maximum number of steps for parsing an error body: 3 MB of memory, which a call keeps while it
+ * waits to be tried again.
+ */
+export const MAX_ERROR_STEPS = 100_000;
 
 /** Statuses of an upstream that did not start processing the request. */
 const STATUS_NOT_PROCESSED = [429, 503, 529];
@@ -79,7 +85,7 @@ async function count(
   { body: { turn }, reported }: RejectedBody,
   bytes: Uint8Array,
 ): Promise<string | null> {
-  const text = (await checkJson(bytes, turn)).ok ? utf8Text(bytes) : null;
+  const text = await isTooLargeToParse(bytes, turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
   if (text !== null) reported(() => reportedUsage(parseJson(text)));
   return text;
 }
@@ -132,6 +138,11 @@ function completeError(status: number, fields: Partial<ErrorFields> | null): Jso
     param: fields?.param ?? null,
     code: fields?.code ?? null,
   };
+}
+
+/** Returns the bytes of the error body that a failure keeps. */
+export function errorBytes(failure: Failure): number {
+  return isRefusal(failure) ? 0 : failure.upstream?.raw?.body.length ?? 0;
 }
 
 /**

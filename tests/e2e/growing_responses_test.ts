@@ -2,6 +2,7 @@ import { utf8Bytes } from "../../src/formats/utf8.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { COMPLETION } from "../support/chat_call.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
+import { privacyConfig } from "../privacy/rules.ts";
 import { until } from "../support/valkey_server.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -11,7 +12,7 @@ const MAX_BYTES = 4_000_000;
 const COUNTED_BYTES = 64 * 1024;
 
 /** A gateway whose provider sends what the test writes, in the order of the requests. */
-function growing(attempts = 1) {
+function growing(attempts = 1, sections = "") {
   const writers: ReadableByteStreamController[] = [];
   const cancelled = new Set<number>();
   let contentType = "text/event-stream";
@@ -34,7 +35,7 @@ function growing(attempts = 1) {
   const config = oneProvider("http://up.test").replace(
     "retry: {enabled: false}",
     `retry: {max_attempts: ${attempts}}\nserver: {max_response_memory: ${MAX_BYTES}}`,
-  );
+  ) + sections;
   const tested = testGateway(config, world);
   let largest = 0;
 
@@ -95,6 +96,11 @@ function chunk(delta: unknown, reason: string | null = null): string {
   return `data: ${JSON.stringify({ ...COMPLETION, object: "chat.completion.chunk", choices })}\n\n`;
 }
 
+/** The same chunk for the second choice. */
+function otherOf(chunk: string): string {
+  return chunk.replace('"index":0', '"index":1');
+}
+
 function argumentsOf(text: string, name?: string): string {
   const called = { ...name !== undefined && { name }, arguments: text };
   const id = name === undefined ? {} : { id: "call_1", type: "function" };
@@ -145,6 +151,35 @@ Deno.test("many streams with long tool arguments never hold more than server.max
   const kinds = gateway.ends().toSorted();
   assertEquals(kinds, [...Array(3).fill("complete"), ...Array(6).fill("overloaded")]);
   assertEquals([gateway.count(), await gateway.gauge()], [9, 0], "no call was tried again");
+});
+
+Deno.test("events that rules of privacy hold back never hold more than server.max_response_memory", async () => {
+  const rules = privacyConfig(["phase: response, find: [email], action: mask"]);
+  const gateway = growing(1, rules);
+  const streams = [];
+  for (let count = 0; count < 8; count++) {
+    const stream = await gateway.ask("/v1/chat/completions", { ...CHAT, stream: true });
+    await gateway.write(stream.number, chunk({ role: "assistant", content: "Write to ada@exam" }));
+    streams.push(stream);
+  }
+  for (let piece = 0; piece < 15; piece++) {
+    const other = otherOf(chunk({ content: "x".repeat(60_000) }));
+    for (const { number } of streams) await gateway.write(number, other);
+  }
+  assert(gateway.largest() > MAX_BYTES / 2, String(gateway.largest()));
+  assert(gateway.largest() <= MAX_BYTES, String(gateway.largest()));
+  const isGone = ({ number }: { number: number }) => gateway.cancelled.has(number);
+  const [gone, held] = [streams.filter(isGone), streams.filter((one) => !isGone(one))];
+  for (const { number } of held) {
+    const ends = [chunk({ content: "ple.com" }, "stop"), otherOf(chunk({}, "stop"))];
+    await gateway.write(number, ends.join("") + "data: [DONE]\n\n");
+    gateway.end(number);
+  }
+  for (const { text } of held) assertStringIncludes(await text, "Write to [email]");
+  for (const { text } of gone) assertStringIncludes(await text, "upstream_stream_error");
+  assertEquals([gone.length, held.length, await gateway.gauge()], [4, 4, 0]);
+  const kinds = gateway.ends().toSorted();
+  assertEquals(kinds, [...Array(4).fill("complete"), ...Array(4).fill("overloaded")]);
 });
 
 Deno.test("many whole responses that are read together never hold more than server.max_response_memory", async () => {

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import {
+  changedObject,
   changeMembers,
   findValue,
   insertMembers,
@@ -170,4 +171,29 @@ Deno.test("more equal keys than a call takes arguments are changed one by one", 
   const text = `{${'"a":1,'.repeat(count)}"b":2}`;
   const edits = changeMembers(0, parseMembers(text), [["a", "3"], ["b", null]]);
   assertEquals(splice(text, edits), `{${'"a":3,'.repeat(count - 1)}"a":3}`);
+});
+
+Deno.test("the members of a changed object are where a parse of its text finds them", () => {
+  const values = fc.option(fc.constantFrom("1", '"x"', "[1,{}]", "true"), { nil: null });
+  const keys = fc.constantFrom("a", "b", "type", "stream", 'q"', "é");
+  const changesOf = fc.uniqueArray(fc.tuple(keys, values), { selector: ([key]) => key });
+  const own = fc.tuple(
+    fc.array(fc.tuple(keys, fc.constantFrom("1", '{"a":[2]}', '"\\u0041"', " null "))),
+    fc.constantFrom("", " ", "\n"),
+  ).map(([members, blank]) => {
+    const written = members.map(([key, value]) => `${JSON.stringify(key)}${blank}:${value}`);
+    return `${blank}{${blank}${written.join(`${blank},`)}${blank}}${blank}`;
+  });
+  fc.assert(
+    fc.property(fc.oneof(own, objectTexts), changesOf, (text, changes) => {
+      const members = parseMembers(text);
+      const changed = changedObject(text, members, changes);
+      assertEquals(
+        changed.text,
+        splice(text, changeMembers(text.indexOf("{"), members, changes)),
+      );
+      assertEquals(changed.members, parseMembers(changed.text));
+    }),
+    { numRuns: 500 },
+  );
 });

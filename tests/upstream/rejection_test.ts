@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
+import { MAX_ERROR_STEPS } from "../../src/upstream/rejection.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answers, chatRequest, type Got, got } from "../support/chat_call.ts";
+import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -260,4 +261,43 @@ Deno.test("a message made of a detail has at most 20 problems and 2,000 characte
     const { error } = await rejected(401, { detail: "x".repeat(before) + key }, { key });
     assert(!String(error.message).includes("sk-up"), String(error.message));
   }
+});
+
+Deno.test("an error body with more JSON than an error has keeps its status without its text", async () => {
+  const text = (members: number) => `{"error":{"list":[${Array(members).fill("[]").join(",")}]}}`;
+  assertEquals(MAX_ERROR_STEPS, 100_000);
+  const whole = await rejected(400, text(20_000));
+  assert(whole.text === text(20_000));
+  const larger = await rejected(400, text(30_000));
+  assertEquals([larger.status, larger.error.message], [
+    400,
+    "The provider responded with status 400.",
+  ]);
+});
+
+Deno.test("an error body counts in server.max_response_memory while its call waits to be tried again", async () => {
+  const error = { error: { message: "x".repeat(300_000) } };
+  const heldBytes: number[] = [];
+  const world = scriptedWorld({
+    fetch() {
+      heldBytes.push(admission.responseBytes());
+      return heldBytes.length === 1 ? answers(503, error) : answers(200, COMPLETION);
+    },
+  });
+  const config = JSON.stringify({
+    providers: { up: { type: "compat", base_url: "http://up", api_key: "any" } },
+    routing: { routes: [{ name: "r", targets: [{ provider: "up" }] }] },
+    retry: { max_attempts: 2 },
+  });
+  const { app, gateway, reported } = testGateway(config, world);
+  const { admission } = gateway.state;
+  const response = app(chatRequest());
+  for (let turns = 0; turns < 100 && admission.responseBytes() === 0; turns++) {
+    await world.advance(0);
+  }
+  assert(admission.responseBytes() > 300_000, String(admission.responseBytes()));
+  await world.advance(60_000);
+  assertEquals((await got(await response)).status, 200);
+  await reported(1);
+  assertEquals([heldBytes, admission.responseBytes()], [[0, 0], 0]);
 });

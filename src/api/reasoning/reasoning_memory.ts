@@ -59,19 +59,22 @@ export async function findReasoning(
 
 /**
  * Returns the stored reasoning of the messages of which none is known. Only messages with tool
- * calls and without thinking blocks are looked up. A store that fails is counted and finds nothing.
+ * calls and without thinking blocks are looked up. The reasoning of a response goes to the last
+ * message with its calls alone: a request that repeats a message would have it many times. A store
+ * that fails is counted and finds nothing.
  */
 async function findStored(
   { caller, metrics, state }: Context,
   messages: readonly Message[],
   known: StoredReasoning,
 ): Promise<readonly (readonly [index: number, reasoning: OwnedReasoning])[]> {
-  const missing = messages.flatMap((message, index) => {
+  const wanted = messages.flatMap((message, index) => {
     if (message.kind !== "assistant" || message.thinking.length > 0 || known.has(index)) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
     const text = message.reasoning?.value ?? null;
     return callIds.length === 0 ? [] : [{ index, key: keyOf(caller.name, callIds, text) }];
   });
+  const missing = [...new Map(wanted.map((one) => [JSON.stringify(one.key), one])).values()];
   if (state.objects.storesNothing || missing.length === 0) return [];
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {

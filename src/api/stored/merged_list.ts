@@ -3,6 +3,7 @@ import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { findRest } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
+import { fullResponseMemory } from "../../call/response_memory.ts";
 import { parseElements } from "../../formats/edit.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Provider, ProviderAccount } from "../../wires/wire.ts";
@@ -51,6 +52,22 @@ interface Source {
  * A page ends where the next object could be on an unread page of an account.
  */
 export async function listMerged(call: Call, list: MergedList): Promise<Result<Reply>> {
+  const { admission } = call.state;
+  const holder = `list ${call.id}`;
+  const drop = () => call.cancellation.cancel(fullResponseMemory(call).failure);
+  try {
+    return await mergePages(call, list, (chars) => admission.holdGrowing(holder, chars, drop));
+  } finally {
+    admission.holdGrowing(holder, 0, drop);
+  }
+}
+
+/** `hold` is called with the characters of the pages of all accounts after each one. */
+async function mergePages(
+  call: Call,
+  list: MergedList,
+  hold: (chars: number) => void,
+): Promise<Result<Reply>> {
   const sign = list.query.get("order") === "asc" ? 1 : -1;
   const limit = Number(list.query.get("limit") ?? "") || Infinity;
   const sources = await openSources(call, list, sign);
@@ -61,7 +78,10 @@ export async function listMerged(call: Call, list: MergedList): Promise<Result<R
       const isSkipping = pages >= sources.length && limit < MAX_SKIPPED_COUNT;
       const read = await readPage(call, { ...list, isSkipping }, source);
       pages += 1;
-      if (read.ok) continue;
+      if (read.ok) {
+        hold(charsOf(sources));
+        continue;
+      }
       if (!isRefused(call, list.provider, source.account)) return read;
       source.isOver = true;
       refused += 1;
@@ -79,6 +99,11 @@ export async function listMerged(call: Call, list: MergedList): Promise<Result<R
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
+}
+
+function charsOf(sources: readonly Source[]): number {
+  const charsIn = (items: readonly Item[]) => items.reduce((sum, { text }) => sum + text.length, 0);
+  return sources.reduce((sum, { items }) => sum + charsIn(items), 0);
 }
 
 /**

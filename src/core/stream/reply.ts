@@ -104,3 +104,8 @@ export interface BytesReply {
   /** The pieces of the body in order. A failure is the last one: the response has broken off. */
   readonly pieces: AsyncIterable<Result<Uint8Array<ArrayBuffer>>>;
 }
+
+/** Returns the characters of records. */
+export function charsOf(records: readonly StreamRecord[]): number {
+  return records.reduce((chars, { raw, data }) => chars + (raw ?? data).length, 0);
+}

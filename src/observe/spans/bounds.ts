@@ -1,4 +1,4 @@
-import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
+import { textBeginning } from "../../core/text_beginning.ts";
 import type { SpanAttribute } from "./conventions.ts";
 
 /** Values of attributes as they are exported. */
@@ -10,13 +10,9 @@ const MAX_TEXT_CHARS = 256;
 /** Maximum number of elements of a list. */
 const MAX_ELEMENTS = 16;
 
-/**
- * Returns the beginning of a text, 256 characters of it. The part of a longer text is a copy: a
- * slice would keep the whole text in memory until the span is sent.
- */
+/** Returns the beginning of a text, 256 characters of it. */
 export function boundedText(text: string): string {
-  if (text.length <= MAX_TEXT_CHARS) return text;
-  return utf8Text(utf8Bytes(text.slice(0, MAX_TEXT_CHARS))) ?? "";
+  return textBeginning(text, MAX_TEXT_CHARS);
 }
 
 /**

@@ -1,12 +1,13 @@
 import type { Message, Session } from "../../api/client_api.ts";
 import { clientGone, type Failed, refuse } from "../../core/failure/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
+import { holdBody } from "../../call/body_memory.ts";
 import type { Call } from "../../call/call.ts";
 import { policyOf } from "../../call/privacy.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";
-import { holdBody, takePlace } from "../admission/overload.ts";
+import { takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
 import type { OpenSockets } from "./open_sockets.ts";
 import { newSocketWriter } from "./socket_writer.ts";

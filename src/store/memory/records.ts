@@ -3,7 +3,6 @@ import type { RecordBounds } from "../records/bounds.ts";
 import {
   type Change,
   type Committed,
-  type NamedPart,
   recordStats,
   type RecordStore,
   type RecordType,
@@ -67,8 +66,7 @@ export function newMemoryRecords<Body>(
       return Promise.resolve(success(found));
     },
     named(type, names, most) {
-      const found: NamedPart<Body>[] = names.flatMap((name) => tableOf(type).named(name, most));
-      return Promise.resolve(success(found));
+      return Promise.resolve(success(tableOf(type).named(names, most)));
     },
     commit: (changes) => Promise.resolve(success(commit(changes))),
     stats: () => recordStats((type) => tableOf(type).stats()),

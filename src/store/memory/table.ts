@@ -1,6 +1,7 @@
 import type { Bounds } from "../records/bounds.ts";
 import { headBytes } from "../records/bounds.ts";
 import {
+  examinedHolders,
   MAX_NAMED_PARTS,
   type NamedPart,
   type NextRecord,
@@ -8,7 +9,7 @@ import {
   type RecordStats,
   type SizedBody,
 } from "../records/record_store.ts";
-import { newMemoryParts } from "./parts.ts";
+import { type HeldPart, newMemoryParts } from "./parts.ts";
 import { newShares, oldestBut } from "./shares.ts";
 
 /** A record in memory. */
@@ -40,7 +41,8 @@ export interface MemoryTable<Body> {
    * Removes records until the type is within its bounds. `id` is the record that needs the room.
    */
   makeRoom(id: string): void;
-  named(name: string, most: number): readonly NamedPart<Body>[];
+  /** Returns at most `most` uses of each name; see `RecordStore.named`. */
+  named(names: readonly string[], most: number): readonly NamedPart<Body>[];
   stats(): RecordStats;
 }
 
@@ -127,6 +129,20 @@ export function newMemoryTable<Body>(now: () => number, bounds: Bounds): MemoryT
     return shares.oldestOfLargest(isCrowded ? "entries" : "bytes", needing, own) ?? oldest;
   }
 
+  /** Returns the uses of a part by the records that have it last, the youngest one first. */
+  function youngestUses(
+    { part: { key, body }, holders }: HeldPart<Body>,
+    most: number,
+  ): readonly Omit<NamedPart<Body>, "name">[] {
+    const uses = [...holders].slice(-examinedHolders(most)).flatMap(([id, { position }]) => {
+      const record = get(id);
+      if (record === null || body === null) return [];
+      const { head, order } = record;
+      return [{ key, body, id, head, order, position }];
+    });
+    return uses.toSorted((one, other) => other.order - one.order).slice(0, most);
+  }
+
   return {
     get,
     partsOf: ({ keys }) => keys.flatMap((key) => parts.get(key)?.part ?? []),
@@ -169,20 +185,19 @@ export function newMemoryTable<Body>(now: () => number, bounds: Bounds): MemoryT
       }
       for (let next = oldestToDrop(id); next !== undefined; next = oldestToDrop(id)) remove(next);
     },
-    named(name, most) {
-      const found: NamedPart<Body>[] = [];
-      for (const { part: { key, body }, holders } of parts.named(name, MAX_NAMED_PARTS)) {
-        const uses = [...holders].flatMap(([id, { position }]) => {
-          const record = get(id);
-          if (record === null || body === null) return [];
-          const { head, order } = record;
-          return [{ name, key, body, id, head, order, position }];
-        });
-        const youngest = uses.toSorted((one, other) => other.order - one.order);
-        found.push(...youngest.slice(0, most - found.length));
-        if (found.length >= most) break;
-      }
-      return found;
+    named(names, most) {
+      // Many names are of one part, and many records have it: its uses are looked up once.
+      const known = new Map<HeldPart<Body>, readonly Omit<NamedPart<Body>, "name">[]>();
+      return names.flatMap((name) => {
+        const found: NamedPart<Body>[] = [];
+        for (const held of parts.named(name, MAX_NAMED_PARTS)) {
+          const uses = known.get(held) ?? youngestUses(held, most);
+          known.set(held, uses);
+          for (const use of uses.slice(0, most - found.length)) found.push({ ...use, name });
+          if (found.length >= most) break;
+        }
+        return found;
+      });
     },
     stats() {
       dropExpired();

@@ -147,12 +147,12 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
         )),
     async findItems(ids) {
       const most = usesPerItem(ids.size);
-      return await findNamedItems(rules, { type: TYPE, items, ids, most }, (id, item, text) => {
-        const head = parseHead(text);
-        return head.ok
-          ? success<ConversationItem>({ id, item, creator: head.value.creator })
-          : head;
-      });
+      const lookup = { type: TYPE, items, ids, most } as const;
+      return await findNamedItems(rules, lookup, parseHead, (id, item, head): ConversationItem => ({
+        id,
+        item,
+        creator: head.creator,
+      }));
     },
   };
 }

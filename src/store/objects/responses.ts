@@ -109,10 +109,17 @@ export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
     },
     async findItems(ids) {
       const most = usesPerItem(ids.size);
-      return await findNamedItems(rules, { type: TYPE, items, ids, most }, (id, item, head) => {
-        const binding = parseBinding(head);
-        return binding.ok ? success<ResponseItem>({ id, item, binding: binding.value }) : binding;
-      });
+      const lookup = { type: TYPE, items, ids, most } as const;
+      return await findNamedItems(
+        rules,
+        lookup,
+        parseBinding,
+        (id, item, binding): ResponseItem => ({
+          id,
+          item,
+          binding,
+        }),
+      );
     },
   };
 }

@@ -154,7 +154,21 @@ export interface RecordStats {
  */
 export const MAX_NAMED_PARTS = 100;
 
-/** Maximum number of parts that a store outside the process writes in one step. */
+/** Maximum number of records with one part that a lookup of few names examines, and of many. */
+const MAX_HOLDERS = 1_000, MIN_HOLDERS = 100;
+
+/**
+ * Returns how many records with one part a lookup by names examines, those that have it last, if it
+ * returns `most` uses of each name: each turn of a dialogue may be a record with all of its parts.
+ */
+export function examinedHolders(most: number): number {
+  return Math.min(MAX_HOLDERS, Math.max(MIN_HOLDERS, most));
+}
+
+/**
+ * Maximum number of parts that a store outside the process writes in one step, and of records that
+ * a lookup reads in one.
+ */
 export const MAX_STEP_PARTS = 256;
 
 /**

@@ -201,3 +201,13 @@ testOverStores("requests that cannot need stored reasoning do not ask the store"
   await ask(compat, [USER, ...called(REASONED)]);
   assertEquals(compat.requests.length, 1);
 });
+
+for (const sealing of SEALING) {
+  Deno.test(`the reasoning of a response is put back once over ${sealing}, however often a request has its calls`, async () => {
+    const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
+    assertEquals((await ask(gateway, [USER])).status, 200);
+    const repeated = Array.from({ length: 50 }, () => called({})).flat();
+    await ask(gateway, [USER, ...repeated]);
+    assertEquals(lastSealed(gateway), [blockOf(sealing, HM)]);
+  });
+}

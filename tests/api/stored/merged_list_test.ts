@@ -104,6 +104,23 @@ Deno.test("a list of several accounts has the bytes of each object", async () =>
   );
 });
 
+Deno.test("the pages of all accounts count in server.max_response_memory while others are read", async () => {
+  const pool = gateway({}, CONFIG.replace("value: sk-b}", "value: sk-b}, {name: c, value: sk-c}"));
+  const { admission } = pool.gateway.state;
+  const heldBytes: number[] = [];
+  for (const key of ["sk-a", "sk-b", "sk-c"]) {
+    pool.answer(key, () => {
+      heldBytes.push(admission.responseBytes());
+      const data = [{ id: key, object: "file", created_at: 1, filename: "x".repeat(100_000) }];
+      return answers(200, { object: "list", data, has_more: false });
+    });
+  }
+  assertEquals((await pool.get("/files")).status, 200);
+  assertEquals([heldBytes.length, heldBytes[0]], [3, 0]);
+  assert((heldBytes[2] ?? 0) > 200_000, String(heldBytes));
+  assertEquals(admission.responseBytes(), 0);
+});
+
 Deno.test("a key sees the files of another key on no page of the list of several accounts", async () => {
   const many = Object.fromEntries(Array.from({ length: 60 }, (_, at) => [`a${at}`, 100 + at]));
   const pool = gateway(

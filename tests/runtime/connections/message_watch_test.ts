@@ -50,6 +50,20 @@ Deno.test("an unfinished message counts from its first byte on, also what arrive
   assertEquals(seen, [5 * MIB, 5 * MIB + 1]);
 });
 
+Deno.test("what arrives before a new connection is watched counts, though the connection is known by then", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES);
+  const { peer } = listener.request(40_001);
+  peer.whenTaken?.(() => {});
+  await listener.world.advance(6_000);
+  received(socket, HEAD_BYTES + 5 * MIB);
+  const seen: number[] = [];
+  peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
+  await listener.world.advance(50);
+  assertEquals(seen, [5 * MIB]);
+});
+
 Deno.test("what a connection has received for earlier requests does not count", async () => {
   using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);

@@ -1,5 +1,10 @@
+import { success } from "../../../src/core/failure/result.ts";
+import { MAX_STEP_PARTS } from "../../../src/store/records/record_store.ts";
+import type { Link } from "../../../src/store/sqlite/link.ts";
 import { openLink } from "../../../src/store/sqlite/open_link.ts";
 import { newSqliteRecords } from "../../../src/store/sqlite/records.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { stored } from "../../support/object_store.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { testRecords } from "../conformance/records.ts";
 import { newThreadStarter } from "./kept_threads.ts";
@@ -39,4 +44,20 @@ testRecords({
       },
     };
   },
+});
+
+Deno.test("a lookup of very many records is divided, so that other operations come between its steps", async () => {
+  const steps: number[] = [];
+  const run = (_name: string, { ids }: { readonly ids: readonly unknown[] }) => {
+    steps.push(ids.length);
+    return Promise.resolve(success(ids.map(() => null)));
+  };
+  const records = newSqliteRecords({ run } as unknown as Link);
+  const count = 2 * MAX_STEP_PARTS + 7;
+  const ids = Array.from(
+    { length: count },
+    (_, at) => ({ type: "response", id: `r${at}` } as const),
+  );
+  assertEquals((await stored(records.get(ids, { content: "head" }))).length, count);
+  assertEquals(steps, [MAX_STEP_PARTS, MAX_STEP_PARTS, 7]);
 });

@@ -6,7 +6,7 @@ import {
 } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { documentOf, parseRequest } from "../../../formats/document.ts";
-import { changeMembers, splice } from "../../../formats/edit.ts";
+import { changedObject } from "../../../formats/edit.ts";
 import { wrongField } from "../../items/shape.ts";
 
 /** Parsed `response.create` message of a WebSocket. */
@@ -80,10 +80,9 @@ export function parseCreateMessage(message: JsonDocument): Result<CreateMessage>
   const omitted = isInputOmitted ? [...MESSAGE_FIELDS, "input"] : MESSAGE_FIELDS;
   const kept = Object.entries(value).filter(([key]) => !omitted.includes(key));
   const changes = [...omitted.map((key) => [key, null] as const), ["stream", "true"] as const];
-  const document = documentOf(
-    splice(text, changeMembers(text.indexOf("{"), members, changes)),
-    { ...Object.fromEntries(kept), stream: true },
-  );
+  const changed = changedObject(text, members, changes);
+  const made = { ...Object.fromEntries(kept), stream: true };
+  const document = documentOf(changed.text, made, undefined, changed.members);
   return document.ok
     ? success({ document: document.value, isWarmUp: generate === false })
     : document;

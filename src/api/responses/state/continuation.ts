@@ -80,6 +80,15 @@ export function withHistory(
   }
 }
 
+/** Returns the stored items that a request names, of which its body has the IDs only. */
+export function namedItems(
+  { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,
+): readonly JsonObject[] {
+  const referenced = added.filter(({ isStored }) => isStored === true).map(({ item }) => item);
+  const history = storedHistory(continuation);
+  return referenced.length === 0 ? history : [...history, ...referenced];
+}
+
 /** Returns the number of the items of a request with those before it. */
 export function itemCount(
   { continuation, added }: Pick<ResolvedRequest, "continuation" | "added">,

@@ -3,7 +3,8 @@ import { isObject, type JsonObject, type JsonValue } from "../../../core/json/js
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import { isHidden, resolveOwner } from "../../../call/ownership.ts";
-import { isVisible } from "../../../store/bindings.ts";
+import { type Binding, isVisible } from "../../../store/bindings.ts";
+import { turnAmong } from "../../../traffic/loop_turns.ts";
 import { isReference } from "../../items/item_type.ts";
 import type { ResolvedRequest } from "./continuation.ts";
 import { refuseUnstoredItem } from "./without_store.ts";
@@ -104,12 +105,20 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
     if (isVisible(call, creator)) known.set(id, item);
     else hidden.add(id);
   }
+  const turn = turnAmong(call.state.turns, inResponses.value.length, "large");
+  if (turn !== null) await turn;
+  // Many items are of one response.
+  const usable = new Map<Binding, boolean>();
   for (const { id, item, binding } of inResponses.value) {
-    if (isHidden(call, binding)) hidden.add(id);
-    // Items of an account that has changed since must not be sent to a provider.
-    else if (resolveOwner(call, { param: "response_id", provider: null }, binding).ok) {
-      known.set(id, item);
+    if (isHidden(call, binding)) {
+      hidden.add(id);
+      continue;
     }
+    // Items of an account that has changed since must not be sent to a provider.
+    const isUsable = usable.get(binding) ??
+      resolveOwner(call, { param: "response_id", provider: null }, binding).ok;
+    usable.set(binding, isUsable);
+    if (isUsable) known.set(id, item);
   }
   return success({ known, hidden });
 }

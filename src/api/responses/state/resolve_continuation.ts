@@ -2,6 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
+import { holdBody } from "../../../call/body_memory.ts";
 import type { Call } from "../../../call/call.ts";
 import { replaceItems } from "../../../call/privacy.ts";
 import { requireCapability } from "../../../call/capability.ts";
@@ -16,9 +17,12 @@ import {
   refuseAddedItems,
   unknownConversation,
 } from "../../../store/conversations.ts";
+import { heldBytes } from "../../../store/retention.ts";
 import { outputOf } from "../../../store/snapshots.ts";
+import { turnAmong } from "../../../traffic/loop_turns.ts";
 import {
   type Continuation,
+  namedItems,
   NO_CONTINUATION,
   requiredTarget,
   type ResolvedRequest,
@@ -60,12 +64,29 @@ export async function resolveContinuation(
     ? null
     : missing ?? roomProblem(call, conversation, added.map(({ item }) => item));
   if (problem !== null) return problem;
+  const full = await holdStored(call, { continuation, added });
+  if (full !== null) return full;
   const sent = await replaceStored(call, continuation, added);
   return !sent.ok ? sent : success({
     ...sent.value,
     missing,
     requestedModel: model ?? requiredTarget(continuation)?.origin?.requestedModel ?? null,
   });
+}
+
+/**
+ * Reserves memory for the stored items of a request until its response has ended: a request of some
+ * bytes may name megabytes of them, each copied out of the store or into the request to a provider.
+ */
+async function holdStored(
+  call: Call,
+  resolved: Pick<ResolvedRequest, "continuation" | "added">,
+): Promise<Failed | null> {
+  const items = namedItems(resolved);
+  if (items.length === 0) return null;
+  const turn = turnAmong(call.state.turns, items.length, "large");
+  if (turn !== null) await turn;
+  return holdBody(call, items.reduce((bytes, item) => bytes + heldBytes(item), 0));
 }
 
 /** Returns the items that the gateway has stored as providers may have them. */

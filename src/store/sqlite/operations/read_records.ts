@@ -1,4 +1,5 @@
 import {
+  examinedHolders,
   MAX_NAMED_PARTS,
   type NamedPart,
   type Part,
@@ -125,39 +126,54 @@ export interface NamedLookup {
   readonly most: number;
 }
 
-/** Maximum number of records with one part that a lookup by names examines. */
-const MAX_EXAMINED_HOLDERS = 1_000;
+/** The uses of a part, of which a lookup reads as many as it needs. */
+interface PartUses {
+  /** Number of the last commit that gave the part to one of the examined records. */
+  readonly given: number;
+  /** Returns the uses by the youngest of these records. */
+  holders(): readonly Omit<NamedPart<Blob>, "name">[];
+}
 
 /**
  * Returns the uses of parts by their names, as `RecordStore.named` describes. Of more than
- * `MAX_NAMED_PARTS` parts with a name it examines those that were stored last.
+ * `MAX_NAMED_PARTS` parts with a name it examines those that were stored last. Many names are of
+ * one part, and many records have it: its uses are looked up once.
  */
 export const namedParts = {
   kind: "read" as const,
   run(context: OperationContext, { type, names, most }: NamedLookup): readonly NamedPart<Blob>[] {
-    const bodies = new Map<number, Blob>();
-    return names.flatMap((name) => usesOf(context, { type, name, most }, bodies));
+    const { database } = context;
+    const known = new Map<number, PartUses>();
+
+    function usesOf(part: number): PartUses {
+      const uses = known.get(part) ?? newPartUses(context, part, most);
+      known.set(part, uses);
+      return uses;
+    }
+
+    return names.flatMap((name) => {
+      const parts = database.rows(
+        "select part from name where type = ? and name = ? order by part desc limit ?",
+        type,
+        name,
+        MAX_NAMED_PARTS,
+      ).map((row) => usesOf(integerOf(row, "part")));
+      const uses: NamedPart<Blob>[] = [];
+      for (const part of parts.toSorted((one, other) => other.given - one.given)) {
+        if (uses.length >= most) break;
+        for (const use of part.holders().slice(0, most - uses.length)) uses.push({ ...use, name });
+      }
+      return uses;
+    });
   },
 };
 
-function usesOf(
-  { database, now }: OperationContext,
-  { type, name, most }: { readonly type: RecordType; readonly name: string; readonly most: number },
-  bodies: Map<number, Blob>,
-): readonly NamedPart<Blob>[] {
-  const parts = database.rows(
-    `select part, (select max(given) from holds where holds.part = named.part) as given
-       from (select part from name where type = ? and name = ? order by part desc limit ?) as named
-       order by given desc`,
-    type,
-    name,
-    MAX_NAMED_PARTS,
-  );
-  const uses: NamedPart<Blob>[] = [];
-  for (const { part } of parts.map((row) => ({ part: integerOf(row, "part") }))) {
-    if (uses.length >= most) break;
+function newPartUses({ database, now }: OperationContext, part: number, most: number): PartUses {
+  let holders: ReturnType<PartUses["holders"]> | null = null;
+
+  function read(): ReturnType<PartUses["holders"]> {
     // Joined only after the limit. A cross join keeps this order.
-    const holders = database.rows(
+    const rows = database.rows(
       `select digest, record.id as id, record.head as head, record.seq as seq, position
          from (select record, max(position) as position from holds where part = ?
                group by record order by record desc limit ?) as holder
@@ -165,24 +181,31 @@ function usesOf(
            cross join part on part.key = ?
          where expires > ? order by seq desc limit ?`,
       part,
-      MAX_EXAMINED_HOLDERS,
+      examinedHolders(most),
       part,
       now,
-      most - uses.length,
+      most,
     );
-    for (const holder of holders) {
-      const body = bodies.get(part) ?? bodyOfPart(database, part);
-      bodies.set(part, body);
-      uses.push({
-        name,
-        key: textOf(holder, "digest"),
-        body,
-        id: textOf(holder, "id"),
-        head: textOf(holder, "head"),
-        order: integerOf(holder, "seq"),
-        position: integerOf(holder, "position"),
-      });
-    }
+    if (rows.length === 0) return [];
+    const body = bodyOfPart(database, part);
+    return rows.map((row) => ({
+      key: textOf(row, "digest"),
+      body,
+      id: textOf(row, "id"),
+      head: textOf(row, "head"),
+      order: integerOf(row, "seq"),
+      position: integerOf(row, "position"),
+    }));
   }
-  return uses;
+
+  const row = database.row(
+    `select coalesce(max(given), 0) as given
+       from (select given from holds where part = ? order by record desc limit ?)`,
+    part,
+    examinedHolders(most),
+  );
+  return {
+    given: row === undefined ? 0 : integerOf(row, "given"),
+    holders: () => holders ??= read(),
+  };
 }

@@ -1,0 +1,14 @@
+const encoder = new TextEncoder();
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/**
+ * Returns the beginning of a text, at most `maxChars` characters of it without half of one. The
+ * beginning of a longer text is a copy: a slice would keep the whole text in memory as long as it
+ * is kept itself.
+ */
+export function textBeginning(text: string, maxChars: number): string {
+  if (text.length <= maxChars) return text.toWellFormed();
+  const last = text.charCodeAt(maxChars - 1);
+  const splits = last >= 0xd800 && last < 0xdc00;
+  return decoder.decode(encoder.encode(text.slice(0, splits ? maxChars - 1 : maxChars)));
+}
