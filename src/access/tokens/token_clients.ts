@@ -35,6 +35,11 @@ export interface TokenClients {
   readonly issuers: readonly Issuer[];
   readonly keySets: KeySets;
   /**
+   * Returns the client of a token that was verified before, or the reason why it is refused now;
+   * null for every other token.
+   */
+  findVerified(digest: string, clock: Clock): TokenResult | null;
+  /**
    * Returns the client of a token. `digest` is that of the token, by which results are remembered;
    * the token itself is not. A promise only if the token must be verified.
    */
@@ -52,7 +57,7 @@ export interface TokenSettings {
 }
 
 interface Verified {
-  readonly client: ClientKey;
+  readonly result: TokenResult;
   readonly expires: number;
   readonly source: string;
   readonly keyId: string;
@@ -76,16 +81,14 @@ export function newTokenClients(
   function findVerified(digest: string, clock: Clock): TokenResult | null {
     const known = verified.get(digest);
     if (known === undefined) return null;
-    const { client, expires, source, keyId, issuer } = known;
+    const { result, expires, source, keyId, issuer } = known;
     const set = keySets.current(source, clock.now());
     if (set === null) return { kind: "unavailable", issuer };
     if (!set.ids.has(keyId)) {
       verified.delete(digest);
       return null;
     }
-    return hasEnded(expires, clock.wall())
-      ? { kind: "expired", issuer, at: expires }
-      : { kind: "client", client, isCached: true };
+    return hasEnded(expires, clock.wall()) ? { kind: "expired", issuer, at: expires } : result;
   }
 
   function findRefused(digest: string, clock: Clock): TokenRefusal | null {
@@ -132,7 +135,7 @@ export function newTokenClients(
     const client = newClient(valid, settings);
     const { expires, issuer, key } = valid;
     bounded(verified, MAX_VERIFIED).set(digest, {
-      client,
+      result: { kind: "client", client, isCached: true },
       expires,
       source: issuer.source,
       keyId: key.id,
@@ -144,6 +147,7 @@ export function newTokenClients(
   return {
     issuers,
     keySets,
+    findVerified,
     authenticate(token, digest, clock) {
       const known = findVerified(digest, clock) ?? findRefused(digest, clock) ??
         running.get(digest);

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import type { Config } from "../../config/schema.ts";
 import {
   type Awaitable,
@@ -42,9 +42,12 @@ export function authenticate(call: Call): Awaitable<Result<ClientKey | null>> {
     );
   }
   const digest = digestOf(presented);
-  const found = findKey(digest, clientKeys);
+  // No key of the file has this value, else the token would never have been verified.
+  const verified = tokens?.findVerified(digest, call.world) ?? null;
+  if (verified !== null) return admitToken(call, verified);
+  const found = findKey(Uint8Array.fromHex(digest), clientKeys);
   if (found === null && tokens !== null) {
-    const result = tokens.authenticate(presented, digest.toBase64(), call.world);
+    const result = tokens.authenticate(presented, digest, call.world);
     return whenReady(result, (one) => admitToken(call, one));
   }
   const lapsed = found === null ? null : refuseLapsed(found, call);
@@ -63,13 +66,15 @@ const ENCODED = new Uint8Array(32 * 1024);
 
 const ENCODER = new TextEncoder();
 
-/** Returns the SHA-256 digest of a presented value. */
-function digestOf(presented: string): Uint8Array {
-  const hash = createHash("sha256");
+/**
+ * Returns the SHA-256 digest of a presented value in hexadecimal digits. Measured: in one step and
+ * as a text it takes half the time of a hash object that returns bytes.
+ */
+function digestOf(presented: string): string {
   // UTF-8 has at most three bytes for each unit of a text.
-  if (presented.length * 3 > ENCODED.length) return hash.update(presented).digest();
+  if (presented.length * 3 > ENCODED.length) return hash("sha256", presented, "hex");
   const { written } = ENCODER.encodeInto(presented, ENCODED);
-  return hash.update(ENCODED.subarray(0, written)).digest();
+  return hash("sha256", ENCODED.subarray(0, written), "hex");
 }
 
 /**

@@ -173,6 +173,19 @@ Deno.test("static keys work where tokens are accepted, also while no key of an i
   assertEquals((await got(await call(""))).error.code, "missing_api_key");
 });
 
+Deno.test("a client key that is a valid token stays the key, from the reload that makes it one", async () => {
+  const token = await KEY.sign();
+  const own = tokenSecurity({}, { api_key: { keys: [{ name: "own", value: token }] } });
+  const { verdict, reports, reload } = await tokenGateway(tokenSecurity(), [KEY]);
+  for (const security of [null, own, tokenSecurity()]) {
+    if (security !== null) reload(security);
+    assertEquals(await verdict(token), [200, null]);
+    assertEquals(await verdict(token), [200, null]);
+  }
+  const clients = reports.map(({ client }) => client);
+  assertEquals(clients, ["corp/ada", "corp/ada", "own", "own", "corp/ada", "corp/ada"]);
+});
+
 Deno.test("a token of an issuer that another one has signed is refused", async () => {
   const { verdict, refreshed } = await tokenGateway(
     tokenSecurity({}, {
