@@ -25,7 +25,7 @@ Deno.test({
       while (!isEnded) {
         for (let opened = 0; opened < 20; opened++) {
           try {
-            openDatabase({ path, synchronous: "off", maxPages: null }).close();
+            openDatabase({ path, synchronous: "normal", maxPages: null }).close();
           } catch (error) {
             refusals.push(error);
           }
