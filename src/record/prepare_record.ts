@@ -2,7 +2,7 @@ import { isObject, parseJson } from "../core/json/json.ts";
 import { contentFacts, FACTS, NO_CONTENT_FACTS } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
 import type { PartMask } from "./mask_parts.ts";
-import type { RecordHead } from "./record.ts";
+import type { CallRecord, RecordHead } from "./record.ts";
 import type { RecordMask } from "./record_mask.ts";
 import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
@@ -22,7 +22,8 @@ export function prepareRecord(
   mask: RecordMask | null,
 ): PreparedRecord | null {
   try {
-    const { id, at, head, request, response } = mask === null ? record : masked(record, mask());
+    const { id, at } = record;
+    const { head, request, response } = mask === null ? record : masked(record, mask());
     const text = request?.body ?? "";
     const asked = REQUEST_FACTS.some((one) => text.includes(one)) ? parseJson(text) : undefined;
     const client = isObject(asked) ? asked : null;
@@ -42,16 +43,34 @@ export function prepareRecord(
   }
 }
 
-/** Returns a record in which everything that a client or a provider has written is masked. */
-function masked(record: WrittenRecord, mask: PartMask): WrittenRecord {
-  const { head, request, response, ...rest } = record;
+/** Returns a record that was read with everything masked that a client or a provider has written. */
+export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
+  const { head, request, response } = masked(record, mask);
+  const { tools_offered, tools_called } = record.head;
+  return {
+    ...record,
+    head: {
+      ...head,
+      tools_offered: tools_offered.map(mask.text),
+      tools_called: tools_called.map(mask.text),
+      finish: record.head.finish,
+    },
+    ...request !== undefined && { request },
+    ...response !== undefined && { response },
+  };
+}
+
+/** What a record has of clients and providers. */
+type MaskedParts = Pick<WrittenRecord, "head" | "request" | "response">;
+
+/** Returns parts in which everything that a client or a provider has written is masked. */
+function masked({ head, request, response }: MaskedParts, mask: PartMask): MaskedParts {
   const text = (one: string | null) => one === null ? null : mask.text(one);
   const headers = (fields: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, mask.header(value)]),
     );
   return {
-    ...rest,
     head: {
       ...head,
       path: mask.text(head.path),
