@@ -1,12 +1,13 @@
 import { type Database, integerOf, type SqlValue } from "../store/sqlite/database.ts";
+import { readNumber } from "../store/sqlite/operations/table.ts";
 import { countFreePages, countPages, freeSomePages, PAGE_BYTES } from "../store/sqlite/pages.ts";
 import { recordsIn } from "./row_codec.ts";
 
 /** Maximum number of rows that one statement deletes. */
 const MAX_DELETED_ROWS = 64;
 
-/** One in this many rows is deleted when the disk is full. */
-const RELIEF_ROWS = 20;
+/** Share of the rows that is deleted when the disk is full. */
+const RELIEF_RATIO = 0.05;
 
 /**
  * Deletes the oldest records until the rest takes at most these bytes. Returns the number of
@@ -45,8 +46,8 @@ export function deleteOlder(database: Database, time: number): number {
 
 /** Deletes the oldest records of a file whose disk is full. Returns the number of deleted ones. */
 export function relieve(database: Database): number {
-  const share = `(select (count(*) + ${RELIEF_ROWS - 1}) / ${RELIEF_ROWS} from record)`;
-  return deleteRows(database, `seq in (select seq from record order by seq limit ${share})`);
+  const rows = Math.ceil(readNumber(database, "select count(*) from record") * RELIEF_RATIO);
+  return deleteRows(database, "seq in (select seq from record order by seq limit ?)", rows);
 }
 
 /** Deletes rows. Returns the number of records in them. */

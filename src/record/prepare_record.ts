@@ -4,7 +4,7 @@ import { responseObjects } from "./events_of.ts";
 import type { PartMask } from "./mask_parts.ts";
 import type { CallRecord, RecordHead } from "./record.ts";
 import type { RecordMask } from "./record_mask.ts";
-import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
+import type { KnownHead, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
 /** The parts of a record, which are sealed apart. */
 export interface PreparedRecord {
@@ -43,7 +43,7 @@ export function prepareRecord(
   }
 }
 
-/** Returns a record that was read with everything masked that a client or a provider has written. */
+/** Returns a record that was read, with all masked that a client or a provider has written. */
 export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
   const { head, request, response } = masked(record, mask);
   const { tools_offered, tools_called } = record.head;
@@ -61,7 +61,11 @@ export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
 }
 
 /** What a record has of clients and providers. */
-type MaskedParts = Pick<WrittenRecord, "head" | "request" | "response">;
+interface MaskedParts {
+  readonly head: KnownHead;
+  readonly request?: CallRecord["request"] | undefined;
+  readonly response?: CallRecord["response"] | undefined;
+}
 
 /** Returns parts in which everything that a client or a provider has written is masked. */
 function masked({ head, request, response }: MaskedParts, mask: PartMask): MaskedParts {

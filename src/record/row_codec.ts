@@ -9,7 +9,7 @@ import type { StoredBody, StoredHead } from "./written_record.ts";
 
 /** A row of the file: records that were written together, compressed and sealed together. */
 export interface SealedRow {
-  /** Number of the last record; the others have the numbers before it. */
+  /** Number of the last record; those before it have the numbers before. */
   readonly seq: number;
   /** Unix time in milliseconds at which the first of the calls began. */
   readonly at: number;
@@ -151,7 +151,7 @@ function withTexts(one: StoredBody, [asked, body, events]: Texts<string | null>)
   };
 }
 
-const LINE_END = 0x0a;
+const LINE_FEED_CODE = 0x0a;
 
 /** Returns bodies as bytes: a line of JSON, and then all texts. */
 function packed(bodies: readonly (StoredBody | null)[]): Uint8Array {
@@ -172,7 +172,7 @@ function packed(bodies: readonly (StoredBody | null)[]): Uint8Array {
 }
 
 function unpacked(bytes: Uint8Array): RowBodies {
-  const end = bytes.indexOf(LINE_END);
+  const end = bytes.indexOf(LINE_FEED_CODE);
   const entries = JSON.parse(decoder.decode(bytes.subarray(0, end))) as readonly PackedBody[];
   return (index) => {
     const entry = entries[index];
