@@ -202,7 +202,7 @@ Deno.test("each command of the page runs over the file", () =>
       section.startsWith("docs/operate/record.md")
     );
     const lines = page.flatMap(({ text }) => text.trim().split("\n"));
-    assertEquals(lines.length, 7);
+    assertEquals(lines.length, 8);
     for (const line of lines) {
       const [words = ""] = line.replace(/[\da-f]{8}-[\da-f-]{27}/, "id-1").split(" > ");
       const [, ...args] = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([word, quoted]) =>
