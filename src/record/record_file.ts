@@ -149,8 +149,9 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
       inTransaction(() => {
         const needed = sizes.reduce((sum, size) => sum + size + MARGIN_BYTES, 0);
         count -= makeRoom(database, settings.maxBytes - needed);
-        for (const [index, { seq, at, head, body, records }] of rows.entries()) {
-          count += records;
+        for (const [index, row] of rows.entries()) {
+          const { seq, at, head, body, records } = row;
+          count += recordsIn(row);
           database.change(
             "insert into record (seq, at, bytes, head, body, records) values (?, ?, ?, ?, ?, ?)",
             ...[seq, at, sizes[index] ?? 0, head, body, records],

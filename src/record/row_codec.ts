@@ -1,4 +1,10 @@
-import { constants, inflateRawSync, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import {
+  constants,
+  deflateRawSync,
+  inflateRawSync,
+  zstdCompressSync,
+  zstdDecompressSync,
+} from "node:zlib";
 import { concatBytes } from "../core/concat_bytes.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { integerOf, recordOf, type Row } from "../store/sqlite/database.ts";
@@ -13,7 +19,8 @@ export interface SealedRow {
   readonly seq: number;
   /** Unix time in milliseconds at which the first of the calls began. */
   readonly at: number;
-  readonly records: number;
+  /** Null for one record alone. */
+  readonly records: number | null;
   readonly head: Uint8Array<ArrayBuffer>;
   /** Null if no record has content. */
   readonly body: Uint8Array<ArrayBuffer> | null;
@@ -51,7 +58,23 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 export function newRowCodec(keys: readonly Uint8Array<ArrayBuffer>[]): RowCodec {
   const sealer = newSealer(keys);
 
+  /** Returns the row of one record: without others, zstd takes longer than it saves. */
+  function sealOne(seq: number, { head, body }: PreparedRecord): SealedRow {
+    const bytesOf = (value: StoredHead | StoredBody) => encoder.encode(JSON.stringify(value));
+    return {
+      seq,
+      at: head.at,
+      records: null,
+      head: sealer.seal("record_head", seq, bytesOf(head)),
+      body: body === null
+        ? null
+        : sealer.seal("record_body", seq, deflateRawSync(bytesOf(body), { level: 1 })),
+    };
+  }
+
   function sealRow(seq: number, records: readonly PreparedRecord[]): SealedRow {
+    const [first] = records;
+    if (first !== undefined && records.length === 1) return sealOne(seq, first);
     const heads = records.map(({ head }) => head);
     const bodies = records.map(({ body }) => body);
     return {
@@ -107,8 +130,8 @@ function compressed(bytes: Uint8Array): Uint8Array {
   return zstdCompressSync(bytes, COMPRESSION);
 }
 
-/** Returns the number of records in a row, which the first version of the file did not write. */
-export function recordsIn({ records }: Row): number {
+/** Returns the number of records in a row, which is null for one alone. */
+export function recordsIn({ records }: Row | SealedRow): number {
   return typeof records === "number" ? Math.min(Math.max(records, 1), MAX_ROW_RECORDS) : 1;
 }
 

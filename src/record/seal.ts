@@ -12,8 +12,8 @@ import {
 const SEALED_CODE = 0x02;
 
 /**
- * Parts of a row that are sealed alone, so that a filter needs no content. The first version of the
- * file had a row for each record.
+ * Parts of a row that are sealed alone, so that a filter needs no content: of several records, or
+ * of one.
  */
 export type Part = "record_heads" | "record_bodies" | "record_head" | "record_body";
 

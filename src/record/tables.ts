@@ -7,7 +7,7 @@ export const MAX_ROW_RECORDS = 32, MAX_ROW_SPREAD_MS = 60_000;
  * Tables of a file of records: only numbers, times and sizes can be read without a key. A row has
  * the records that were written together: `seq` is the number of the last one, `at` the Unix time
  * in milliseconds at which the first of the calls began, and `body` null for heads alone. `records`
- * is null in a row of the first version, which has one record and is read as it is.
+ * is null in a row of one record, as are all of the first version.
  */
 export const RECORD_TABLES: Tables = {
   /** "SWYR" in ASCII. */

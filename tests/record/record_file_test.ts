@@ -162,6 +162,26 @@ Deno.test("a part that was moved to another row is unreadable, and ends no searc
     again.close();
   }));
 
+Deno.test("a part of several records that was moved or whose number was changed is unreadable", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    for (const first of ["a", "c", "e"]) {
+      file.write([written(first, 1), written(`${first}2`, 1)], 1);
+    }
+    file.close();
+    const database = new DatabaseSync(`${folder}/record.db`);
+    database.exec("update record set head = (select head from record where seq = 4) where seq = 2");
+    database.exec("update record set body = (select body from record where seq = 2) where seq = 4");
+    database.exec("update record set records = 30 where seq = 6");
+    database.close();
+    const again = openRecordFile(fileOptions(folder));
+    const { hits } = again.scan({ filter: {}, before: null, limit: 50, withContent: true });
+    assert(hits.length > 6 && hits.every((hit) => !("record" in hit)));
+    const bare = again.scan({ filter: {}, before: null, limit: 50, withContent: false });
+    assertEquals(bare.hits.flatMap((hit) => "record" in hit ? hit.record.id : []), ["c2", "c"]);
+    again.close();
+  }));
+
 Deno.test("a changed time or an empty part is unreadable, and ends no search", () =>
   withFolder((folder) => {
     const file = openRecordFile(fileOptions(folder));
