@@ -1,13 +1,25 @@
+import { load } from "../config/load.ts";
 import { recordCurl } from "../record/curl.ts";
 import { dialogueOf } from "../record/dialogue.ts";
 import { exportLine } from "../record/export_record.ts";
 import { FILTER_NAMES, FILTER_OPTIONS } from "../record/filter_options.ts";
+import { maskRecord } from "../record/prepare_record.ts";
 import type { CallRecord } from "../record/record.ts";
 import type { Hit } from "../record/record_file.ts";
+import { MaskingTimeout } from "../record/mask_text.ts";
+import type { RecordMask, RecordPolicy } from "../record/record_mask.ts";
+import { recordPolicy } from "../record/record_settings.ts";
 import { DEFAULT_LIMIT_RECORDS, MAX_LIMIT_RECORDS, parseNumber } from "../record/search.ts";
 import { PLACE_OPTIONS } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
+import {
+  type Command,
+  CONFIG_OPTION,
+  OK_STATUS,
+  printProblems,
+  USUAL_CONFIG,
+  wrongUsage,
+} from "./command.ts";
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
 import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
@@ -48,6 +60,10 @@ export const log: Command = {
       choices: ["none"],
       about: "With --export: none leaves out the content.",
     },
+    redact: {
+      value: "POLICY",
+      about: "With --export: masks what a policy of privacy finds, or credentials.",
+    },
   },
   async run(options, terminal) {
     const isExport = options.has("export");
@@ -62,6 +78,8 @@ export const log: Command = {
     if (content !== undefined && (content !== "none" || !isExport)) {
       return wrongUsage(terminal, "log", "--content is none, with --export.");
     }
+    const mask = await exportMask(options, terminal);
+    if (typeof mask === "number") return mask;
     if (limit === undefined || limit < 1) {
       return wrongUsage(terminal, "log", "--limit is a number from 1 on.");
     }
@@ -84,7 +102,8 @@ export const log: Command = {
       const printLine = (hit: Hit) => {
         if (!("record" in hit)) return;
         if (isList) terminal.out(records++ === 0 ? "[" : ",");
-        terminal.out(exportLine(hit.record, withContent));
+        const record = mask === null ? hit.record : maskRecord(hit.record, mask());
+        terminal.out(exportLine(record, withContent));
       };
       const problem = await source.search({
         limit,
@@ -105,6 +124,30 @@ export const log: Command = {
     });
   },
 };
+
+/**
+ * Returns what masks exported records; null without `--redact`, or the exit code after the problem
+ * was printed. The mask throws if it takes longer than its policy allows: nothing is printed
+ * unmasked.
+ */
+async function exportMask(
+  options: OptionValues,
+  terminal: Terminal,
+): Promise<RecordMask | null | number> {
+  const name = optionValue(options, "redact");
+  if (name === undefined) return null;
+  if (!options.has("export")) return wrongUsage(terminal, "log", "--redact is for --export.");
+  const { newRecordMask } = await import("../record/record_mask.ts");
+  const maskOf = (policy: RecordPolicy) => newRecordMask(policy, () => performance.now());
+  if (name === "credentials") return maskOf(name);
+  const loaded = await load(optionValue(options, "config") ?? USUAL_CONFIG, terminal.environment);
+  if (!loaded.ok) return printProblems(terminal, loaded.problems);
+  const { config } = loaded;
+  if (config.privacy.policies.some((one) => one.name === name)) {
+    return maskOf(recordPolicy(name, config));
+  }
+  return wrongUsage(terminal, "log", "--redact is credentials or a policy of privacy.");
+}
 
 function endLine(found: number, limit: number, last: Hit | null): string {
   if (found === 0) return "No recorded call matches.\n";
@@ -182,6 +225,11 @@ async function onSource(
   if (!found.ok) return printProblems(terminal, found.problems);
   try {
     return await task(found.source);
+  } catch (error) {
+    if (!(error instanceof MaskingTimeout)) throw error;
+    return printProblems(terminal, [
+      "Masking a record takes longer than privacy.max_search_time, so the export has ended.",
+    ]);
   } finally {
     found.source.close();
   }

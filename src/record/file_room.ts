@@ -1,10 +1,12 @@
-import { type Database, integerOf } from "../store/sqlite/database.ts";
+import { type Database, integerOf, type SqlValue } from "../store/sqlite/database.ts";
+import { readNumber } from "../store/sqlite/operations/table.ts";
 import { countFreePages, countPages, freeSomePages, PAGE_BYTES } from "../store/sqlite/pages.ts";
+import { recordsIn } from "./row_codec.ts";
 
 /** Maximum number of rows that one statement deletes. */
-export const MAX_DELETED_RECORDS = 64;
+const MAX_DELETED_ROWS = 64;
 
-/** Share of the records that is deleted when the disk is full. */
+/** Share of the rows that is deleted when the disk is full. */
 const RELIEF_RATIO = 0.05;
 
 /**
@@ -15,7 +17,7 @@ export function makeRoom(database: Database, maxBytes: number): number {
   let removed = 0;
   for (let used = usedBytes(database); used > maxBytes;) {
     const oldest = database.rows(
-      `select seq, bytes from record order by seq limit ${MAX_DELETED_RECORDS}`,
+      `select seq, bytes from record order by seq limit ${MAX_DELETED_ROWS}`,
     );
     if (oldest.length === 0) return removed;
     let freed = 0;
@@ -25,18 +27,33 @@ export function makeRoom(database: Database, maxBytes: number): number {
       freed += integerOf(row, "bytes");
       if (freed >= used - maxBytes) break;
     }
-    removed += database.change("delete from record where seq <= ?", last);
+    removed += deleteRows(database, "seq <= ?", last);
     used = usedBytes(database);
   }
   return removed;
 }
 
+/** Deletes the records of calls before a time. Returns the number of deleted ones. */
+export function deleteOlder(database: Database, time: number): number {
+  const oldest =
+    `seq in (select seq from record where at < ? order by at limit ${MAX_DELETED_ROWS})`;
+  let removed = 0;
+  for (let records = -1; records !== 0; removed += records) {
+    records = deleteRows(database, oldest, time);
+  }
+  return removed;
+}
+
 /** Deletes the oldest records of a file whose disk is full. Returns the number of deleted ones. */
-export function relieve(database: Database, records: number): number {
-  return database.change(
-    "delete from record where seq in (select seq from record order by seq limit ?)",
-    Math.ceil(records * RELIEF_RATIO),
-  );
+export function relieve(database: Database): number {
+  const rows = Math.ceil(readNumber(database, "select count(*) from record") * RELIEF_RATIO);
+  return deleteRows(database, "seq in (select seq from record order by seq limit ?)", rows);
+}
+
+/** Deletes rows. Returns the number of records in them. */
+function deleteRows(database: Database, where: string, ...parameters: SqlValue[]): number {
+  return database.rows(`delete from record where ${where} returning records`, ...parameters)
+    .reduce((sum, row) => sum + recordsIn(row), 0);
 }
 
 /** Gives free pages back to the disk while the file is larger than it may be. */

@@ -8,7 +8,10 @@ interface Piece {
   readonly text: string;
 }
 
-/** Throws when the time for masking is used up. */
+/** The time for masking is used up. */
+export class MaskingTimeout extends Error {}
+
+/** Throws a `MaskingTimeout` when the time for masking is used up. */
 export type CheckTime = () => void;
 
 /**

@@ -1,34 +1,31 @@
-import { deflateRawSync } from "node:zlib";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { contentFacts, FACTS, NO_CONTENT_FACTS } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
 import type { PartMask } from "./mask_parts.ts";
-import type { RecordHead } from "./record.ts";
+import type { CallRecord, RecordHead } from "./record.ts";
 import type { RecordMask } from "./record_mask.ts";
-import type { StoredBody, WrittenRecord } from "./written_record.ts";
+import type { KnownHead, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
-/** The parts of a record as they are sealed. */
+/** The parts of a record, which are sealed apart. */
 export interface PreparedRecord {
-  readonly at: number;
-  readonly head: Uint8Array;
-  /** Compressed; null for a head alone. */
-  readonly body: Uint8Array | null;
+  readonly head: StoredHead;
+  /** Null for a head alone. */
+  readonly body: StoredBody | null;
 }
 
-const encoder = new TextEncoder();
+/** A request without these has neither facts nor earlier turns. A pattern is much slower. */
+const REQUEST_FACTS = ['"tools"', '"previous_response_id"'] as const;
 
-/** A request without these has neither facts nor earlier turns. */
-const REQUEST_FACTS = /"(?:tools|previous_response_id)"/;
-
-/** Returns the parts of a record as they are sealed; null if masking has failed. */
+/** Returns the parts of a record, masked; null if masking has failed. */
 export function prepareRecord(
   record: WrittenRecord,
   mask: RecordMask | null,
 ): PreparedRecord | null {
   try {
-    const { id, at, head, request, response } = mask === null ? record : masked(record, mask());
+    const { id, at } = record;
+    const { head, request, response } = mask === null ? record : masked(record, mask());
     const text = request?.body ?? "";
-    const asked = REQUEST_FACTS.test(text) ? parseJson(text) : undefined;
+    const asked = REQUEST_FACTS.some((one) => text.includes(one)) ? parseJson(text) : undefined;
     const client = isObject(asked) ? asked : null;
     const facts = request === undefined
       ? NO_CONTENT_FACTS
@@ -40,28 +37,44 @@ export function prepareRecord(
       ...response !== undefined && { response },
       ...typeof previous === "string" && { previous: { response: previous, record: null } },
     };
-    return {
-      at,
-      head: encoder.encode(JSON.stringify({ id, at, head: whole })),
-      body: body === null
-        ? null
-        : deflateRawSync(encoder.encode(JSON.stringify(body)), { level: 1 }),
-    };
+    return { head: { id, at, head: whole }, body };
   } catch {
     return null;
   }
 }
 
-/** Returns a record in which everything that a client or a provider has written is masked. */
-function masked(record: WrittenRecord, mask: PartMask): WrittenRecord {
-  const { head, request, response, ...rest } = record;
+/** Returns a record that was read, with all masked that a client or a provider has written. */
+export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
+  const { head, request, response } = masked(record, mask);
+  const { tools_offered, tools_called } = record.head;
+  return {
+    ...record,
+    head: {
+      ...head,
+      tools_offered: tools_offered.map(mask.text),
+      tools_called: tools_called.map(mask.text),
+      finish: record.head.finish,
+    },
+    ...request !== undefined && { request },
+    ...response !== undefined && { response },
+  };
+}
+
+/** What a record has of clients and providers. */
+interface MaskedParts {
+  readonly head: KnownHead;
+  readonly request?: CallRecord["request"] | undefined;
+  readonly response?: CallRecord["response"] | undefined;
+}
+
+/** Returns parts in which everything that a client or a provider has written is masked. */
+function masked({ head, request, response }: MaskedParts, mask: PartMask): MaskedParts {
   const text = (one: string | null) => one === null ? null : mask.text(one);
   const headers = (fields: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, mask.header(value)]),
     );
   return {
-    ...rest,
     head: {
       ...head,
       path: mask.text(head.path),

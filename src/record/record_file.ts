@@ -1,10 +1,7 @@
-import { inflateRawSync } from "node:zlib";
-import { isObject, parseJson } from "../core/json/json.ts";
 import {
   type Database,
   integerOf,
   openDatabase,
-  recordOf,
   rollBack,
   type Row,
 } from "../store/sqlite/database.ts";
@@ -12,14 +9,14 @@ import { problemOf } from "../store/sqlite/errors.ts";
 import { readNumber } from "../store/sqlite/operations/table.ts";
 import { PAGE_BYTES } from "../store/sqlite/pages.ts";
 import type { Problem } from "../store/sqlite/problems.ts";
-import { makeRoom, MAX_DELETED_RECORDS, relieve, shrink, usedBytes } from "./file_room.ts";
+import { deleteOlder, makeRoom, relieve, shrink, usedBytes } from "./file_room.ts";
 import { newMatcher, type RecordFilter } from "./filter.ts";
-import { type PreparedRecord, prepareRecord } from "./prepare_record.ts";
+import { prepareRecord } from "./prepare_record.ts";
 import type { CallRecord } from "./record.ts";
 import { newRecordMask, type RecordMask, type RecordPolicy } from "./record_mask.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
-import { newSealer } from "./seal.ts";
-import { RECORD_TABLES } from "./tables.ts";
+import { newRowCodec, recordsIn, type RowBodies, type SealedRow } from "./row_codec.ts";
+import { MAX_ROW_RECORDS, MAX_ROW_SPREAD_MS, RECORD_TABLES } from "./tables.ts";
 import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
 /** What a file of records is opened with. */
@@ -108,31 +105,30 @@ export interface RecordFile {
   close(): void;
 }
 
-/** Records that one part of a search reads, and characters of content after which it ends. */
-const MAX_SLICE_RECORDS = 500;
+/** Rows that one part of a search reads, and characters of content after which it ends. */
+const MAX_SLICE_ROWS = 64;
 const MAX_SLICE_CHARS = 2 * 1024 * 1024;
 
 /** The same of a search with a pattern, which is slower. */
 const MAX_PATTERN_CHARS = 64 * 1024;
 
-/** Room for the pages that are only partly filled, per record. */
+/** Room for the pages that are only partly filled, per row. */
 const MARGIN_BYTES = PAGE_BYTES;
 
 /** The last time that a date can have. */
 const MAX_TIME_MS = 8.64e15;
 
-const decoder = new TextDecoder();
-
 /** Opens the file of records, which is created if there is none. Throws if it cannot be used. */
 export function openRecordFile(options: RecordFileOptions): RecordFile {
   const { path, keys, maxPages = null } = options;
-  const sealer = newSealer(keys);
+  const codec = newRowCodec(keys);
   const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
   // Made with the first record, because a file that is only read masks nothing.
   let mask: RecordMask | null | undefined;
   let seq = lastNumber(database);
   let count = countRecords(database);
+  let read: { readonly seq: number; readonly bodies: RowBodies } | null = null;
 
   function inTransaction(task: () => void): void {
     database.change("begin immediate");
@@ -145,37 +141,32 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     }
   }
 
-  function insert(records: readonly PreparedRecord[]): void {
+  function insert(rows: readonly SealedRow[]): void {
     database.checkFile();
-    const sizes = records.map(({ head, body }) => head.length + (body?.length ?? 0) + MARGIN_BYTES);
-    const [first, before] = [seq, count];
+    const sizes = rows.map(({ head, body }) => head.length + (body?.length ?? 0));
+    const before = count;
     try {
       inTransaction(() => {
-        const needed = sizes.reduce((sum, size) => sum + size, 0);
-        count += records.length - makeRoom(database, settings.maxBytes - needed);
-        for (const { at, head, body } of records) {
-          seq++;
-          const sealedHead = sealer.seal("record_head", seq, head);
-          const sealedBody = body === null ? null : sealer.seal("record_body", seq, body);
+        const needed = sizes.reduce((sum, size) => sum + size + MARGIN_BYTES, 0);
+        count -= makeRoom(database, settings.maxBytes - needed);
+        for (const [index, row] of rows.entries()) {
+          const { seq, at, head, body, records } = row;
+          count += recordsIn(row);
           database.change(
-            "insert into record (seq, at, bytes, head, body) values (?, ?, ?, ?, ?)",
-            ...[seq, at, sealedHead.length + (sealedBody?.length ?? 0), sealedHead, sealedBody],
+            "insert into record (seq, at, bytes, head, body, records) values (?, ?, ?, ?, ?, ?)",
+            ...[seq, at, sizes[index] ?? 0, head, body, records],
           );
         }
       });
     } catch (error) {
-      [seq, count] = [first, before];
+      count = before;
       throw error;
     }
+    seq = rows.at(-1)?.seq ?? seq;
   }
 
   function expire(now: number): void {
-    const sql = `delete from record where seq in (
-      select seq from record where at < ? order by at limit ${MAX_DELETED_RECORDS})`;
-    for (let removed = MAX_DELETED_RECORDS; removed === MAX_DELETED_RECORDS;) {
-      removed = database.change(sql, now - settings.keepMs);
-      count -= removed;
-    }
+    count -= deleteOlder(database, now - settings.keepMs);
     count -= makeRoom(database, settings.maxBytes);
     shrink(database, settings.maxBytes);
   }
@@ -184,59 +175,62 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     return { records: count, bytes: usedBytes(database), ...timesOf(database) };
   }
 
-  function readHead(row: Row): StoredHead | number | null {
-    if (!(row.head instanceof Uint8Array)) return null;
-    const opened = sealer.open("record_head", integerOf(row, "seq"), row.head);
-    if (!opened.ok) return opened.keyNumber;
-    const head = parseJson(decoder.decode(opened.bytes));
-    // The bytes are authentic, so this program has written them.
-    return isObject(head) && head.at === row.at ? head as unknown as StoredHead : null;
+  /** Returns the content of a row, which is kept until another one is read. */
+  function readBodies(seq: number): RowBodies {
+    if (read?.seq === seq) return read.bodies;
+    const row = database.row("select seq, body, records from record where seq = ?", seq);
+    const bodies: RowBodies = row === undefined ? () => null : codec.bodies(row);
+    read = { seq, bodies };
+    return bodies;
   }
 
-  function readBody(number: number): { readonly body: StoredBody; readonly chars: number } | null {
-    const row = database.row("select body from record where seq = ?", number);
-    if (row === undefined || row.body === null) return { body: {}, chars: 0 };
-    const opened = sealer.open("record_body", number, recordOf(row, "body"));
-    if (!opened.ok) return null;
-    const text = decoder.decode(inflateRawSync(opened.bytes));
-    const body = parseJson(text);
-    return isObject(body) ? { body: body as StoredBody, chars: text.length } : null;
+  function scan(request: ScanRequest): ScanResult {
+    const result = scanRows(request);
+    // The next part of the search may go on in the same row.
+    if (result.next === null) read = null;
+    return result;
   }
 
-  function scan({ filter, before, limit, withContent }: ScanRequest): ScanResult {
+  function scanRows({ filter, before, limit, withContent }: ScanRequest): ScanResult {
     const matcher = newMatcher(filter);
     const maxChars = filter.regex === undefined ? MAX_SLICE_CHARS : MAX_PATTERN_CHARS;
+    const { since = 0, until = MAX_TIME_MS } = filter;
     const rows = database.rows(
-      `select seq, at, head from record where seq < ? and at between ? and ?
-       order by seq desc limit ${MAX_SLICE_RECORDS}`,
-      before ?? Number.MAX_SAFE_INTEGER,
-      filter.since ?? 0,
-      filter.until ?? MAX_TIME_MS,
+      `select seq, at, records, head from record where seq < ? and at between ? and ?
+       order by seq desc limit ${MAX_SLICE_ROWS}`,
+      before === null ? Number.MAX_SAFE_INTEGER : before + MAX_ROW_RECORDS - 1,
+      since - MAX_ROW_SPREAD_MS,
+      until,
     );
     const hits: Hit[] = [];
     let chars = 0;
     for (const row of rows) {
-      const number = integerOf(row, "seq");
-      const stored = readHead(row);
-      const unreadable = (keyNumber: number | null) => {
-        if (!matcher.showsUnreadable) return;
-        hits.push({ seq: number, at: integerOf(row, "at"), keyNumber });
-      };
-      if (stored === null || typeof stored === "number") unreadable(stored);
-      else if (matcher.head(stored)) {
-        const read = matcher.body !== null || withContent ? readBody(number) : null;
-        chars += read?.chars ?? 0;
-        const excerpt = read === null ? null : matcher.body?.(read.body) ?? null;
-        if (read === null && withContent) unreadable(null);
-        else if (matcher.body === null || excerpt !== null) {
-          const content = withContent ? read?.body ?? {} : {};
-          hits.push({ seq: number, record: newRecord(stored, content), excerpt });
+      const seq = integerOf(row, "seq");
+      const heads = codec.heads(row);
+      for (let index = recordsIn(row) - 1; index >= 0; index--) {
+        const number = numberOf(row, index);
+        if (before !== null && number >= before) continue;
+        const unreadable = (keyNumber: number | null) => {
+          if (!matcher.showsUnreadable) return;
+          hits.push({ seq: number, at: integerOf(row, "at"), keyNumber });
+        };
+        const stored = typeof heads === "object" ? heads?.[index] : undefined;
+        if (stored === undefined) unreadable(typeof heads === "number" ? heads : null);
+        else if (stored.at >= since && stored.at <= until && matcher.head(stored)) {
+          const opened = matcher.body !== null || withContent ? readBodies(seq)(index) : null;
+          chars += opened?.chars ?? 0;
+          const excerpt = opened === null ? null : matcher.body?.(opened.body) ?? null;
+          if (opened === null && withContent) unreadable(null);
+          else if (matcher.body === null || excerpt !== null) {
+            const content = withContent ? opened?.body ?? {} : {};
+            hits.push({ seq: number, record: newRecord(stored, content), excerpt });
+          }
         }
+        if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
       }
-      if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
     }
-    const last = rows.length < MAX_SLICE_RECORDS ? undefined : rows.at(-1);
-    return { hits, next: last === undefined ? null : integerOf(last, "seq"), chars };
+    const last = rows.length < MAX_SLICE_ROWS ? undefined : rows.at(-1);
+    return { hits, next: last === undefined ? null : numberOf(last, 0), chars };
   }
 
   return {
@@ -246,8 +240,9 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
       const prepared = records.flatMap((one) => prepareRecord(one, masking) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;
+      const rows = codec.seal(seq + 1, prepared);
       const attempt = (): Written => {
-        insert(prepared);
+        insert(rows);
         expire(now);
         const all = prepared.length - heads;
         return { ok: true, all, heads, unredacted, totals: totals() };
@@ -258,7 +253,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
         if (problemOf(error) !== "full") return { ok: false, problem: problemOf(error) };
       }
       try {
-        count -= relieve(database, count);
+        count -= relieve(database);
         return attempt();
       } catch (error) {
         return { ok: false, problem: problemOf(error) };
@@ -274,14 +269,14 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
       let readable = 0;
       for (let before = Number.MAX_SAFE_INTEGER;;) {
         const rows = database.rows(
-          `select seq, at, head from record where seq < ? order by seq desc
-           limit ${MAX_SLICE_RECORDS}`,
+          `select seq, at, records, head from record where seq < ? order by seq desc
+           limit ${MAX_SLICE_ROWS}`,
           before,
         );
         for (const row of rows) {
-          const head = readHead(row);
-          if (typeof head === "object" && head !== null) readable++;
-          else unreadable[head ?? "?"] = (unreadable[head ?? "?"] ?? 0) + 1;
+          const heads = codec.heads(row);
+          if (typeof heads === "object" && heads !== null) readable += heads.length;
+          else unreadable[heads ?? "?"] = (unreadable[heads ?? "?"] ?? 0) + recordsIn(row);
         }
         const last = rows.at(-1);
         if (last === undefined) return { ...totals(), readable, unreadable };
@@ -310,13 +305,18 @@ function newRecord({ id, at, head }: StoredHead, content: StoredBody): CallRecor
   };
 }
 
+/** Returns the number of the record at an index of a row. */
+function numberOf(row: Row, index: number): number {
+  return integerOf(row, "seq") - recordsIn(row) + 1 + index;
+}
+
 function lastNumber(database: Database): number {
   const row = database.row("select seq from sqlite_sequence where name = 'record'");
   return row === undefined ? 0 : integerOf(row, "seq");
 }
 
 function countRecords(database: Database): number {
-  return readNumber(database, "select count(*) from record");
+  return readNumber(database, "select coalesce(sum(coalesce(records, 1)), 0) from record");
 }
 
 function timesOf(database: Database): Pick<RecordTotals, "oldest" | "newest"> {

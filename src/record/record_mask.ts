@@ -1,6 +1,6 @@
 import { compileRules, type RuleSettings } from "../privacy/compile.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
-import { maskText } from "./mask_text.ts";
+import { MaskingTimeout, maskText } from "./mask_text.ts";
 import { redactCredentials } from "./redact_credentials.ts";
 
 /**
@@ -26,7 +26,7 @@ export function newRecordMask(policy: RecordPolicy, now: () => number): RecordMa
   return () => {
     const end = now() + policy.maxMs;
     const checkTime = () => {
-      if (now() > end) throw new Error("masking takes too long");
+      if (now() > end) throw new MaskingTimeout();
     };
     return newPartMask((text) => maskText(text, rules, checkTime));
   };

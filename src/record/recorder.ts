@@ -10,6 +10,7 @@ import type { RecordReply } from "./messages.ts";
 import type { RecordTotals, ScanRequest, ScanResult, Written } from "./record_file.ts";
 import { recordFileOptions, recordSettings } from "./record_settings.ts";
 import { mayRecord } from "./select.ts";
+import { MAX_ROW_RECORDS } from "./tables.ts";
 import { type RecordThread, type StartRecordThread, startRecordThread } from "./thread.ts";
 import type { WrittenRecord } from "./written_record.ts";
 
@@ -51,8 +52,7 @@ export type OpenedRecorder =
 /** Bounds of a gateway. */
 export const QUEUE_LIMITS: QueueLimits = { records: 2_000, chars: 32 * 1024 * 1024 };
 
-/** Bounds of one transaction, and the time for which a record waits for further ones. */
-const MAX_BATCH_RECORDS = 32;
+/** Bound of one transaction, and the time for which a record waits for further ones. */
 const MAX_BATCH_CHARS = 2 * 1024 * 1024;
 const BATCH_DELAY_MS = 500;
 
@@ -64,6 +64,12 @@ const WARNING_INTERVAL_MS = 60_000, EXPIRY_INTERVAL_MS = 60_000;
 
 /** Time in which the thread must have opened the file, and in which it must have closed it. */
 const OPEN_TIMEOUT_MS = 30_000, CLOSE_TIMEOUT_MS = 2_000;
+
+/** A record that is not written yet, and what it holds in memory. */
+interface WaitingRecord {
+  readonly record: WrittenRecord;
+  readonly chars: number;
+}
 
 /** Returns the size of what a record holds in memory. */
 function charsOf({ head, request, response }: WrittenRecord): number {
@@ -93,8 +99,8 @@ export function openRecorder(
   const searches = new Map<number, (result: ScanResult | null) => void>();
   const drops = new Map<RecordDrop, number>();
   let state: "opening" | "ready" | "closing" | "ended" = "opening";
-  let waiting: WrittenRecord[] = [];
-  let inFlight: readonly WrittenRecord[] = [];
+  let waiting: WaitingRecord[] = [];
+  let inFlight: readonly WaitingRecord[] = [];
   let heldChars = 0;
   let totals = NO_TOTALS;
   let ids = 0;
@@ -159,8 +165,8 @@ export function openRecorder(
   }
 
   /** Counts records out that no longer wait. */
-  function release(records: readonly WrittenRecord[]): void {
-    for (const record of records) heldChars -= charsOf(record);
+  function release(records: readonly WaitingRecord[]): void {
+    for (const { chars } of records) heldChars -= chars;
   }
 
   /** Ends recording for the rest of the process: the right to open files is gone. */
@@ -241,7 +247,7 @@ export function openRecorder(
     if (inFlight.length > 0) return;
     if (state === "closing" && waiting.length === 0) return thread.post({ kind: "close" });
     if (waiting.length === 0) return;
-    if (waiting.length >= MAX_BATCH_RECORDS || state === "closing") send();
+    if (waiting.length >= MAX_ROW_RECORDS || state === "closing") send();
     else cancelBatch ??= world.after(BATCH_DELAY_MS, send);
   }
 
@@ -250,12 +256,13 @@ export function openRecorder(
     cancelBatch = null;
     if (inFlight.length > 0) return;
     let chars = 0;
-    const count = waiting.findIndex((record, index) => {
-      chars += charsOf(record);
-      return index >= MAX_BATCH_RECORDS || (index > 0 && chars > MAX_BATCH_CHARS);
+    const count = waiting.findIndex((one, index) => {
+      chars += one.chars;
+      return index >= MAX_ROW_RECORDS || (index > 0 && chars > MAX_BATCH_CHARS);
     });
     inFlight = waiting.splice(0, count < 0 ? waiting.length : count);
-    thread.post({ kind: "write", records: inFlight, now: world.wall() });
+    const records = inFlight.map(({ record }) => record);
+    thread.post({ kind: "write", records, now: world.wall() });
   }
 
   const sink = {
@@ -273,7 +280,7 @@ export function openRecorder(
       if (isPaused) return drop("disk", 1);
       const isFull = waiting.length + inFlight.length >= limits.records;
       if (isFull || !sink.hold(chars)) return drop("queue", 1);
-      waiting.push(record);
+      waiting.push({ record, chars });
       schedule();
     },
   };

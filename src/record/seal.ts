@@ -11,8 +11,11 @@ import {
 /** First byte of a sealed part; the stored objects of clients have others. */
 const SEALED_CODE = 0x02;
 
-/** Parts of a record that are sealed alone, so that a filter needs no content. */
-export type Part = "record_head" | "record_body";
+/**
+ * Parts of a row that are sealed alone, so that a filter needs no content: of several records, or
+ * of one.
+ */
+export type Part = "record_heads" | "record_bodies" | "record_head" | "record_body";
 
 /** The bytes of a part, or the number of its key if it cannot be opened. */
 export type Opened =
@@ -21,7 +24,7 @@ export type Opened =
 
 /** Seals the parts of records with AES-256-GCM, in the thread of their file. */
 export interface Sealer {
-  /** Returns the sealed part of the record with this number. */
+  /** Returns the sealed part of the row with this number. */
   seal(part: Part, seq: number, bytes: Uint8Array): Uint8Array<ArrayBuffer>;
   /** Opens what `seal` has made for the same part and number with any of the keys. */
   open(part: Part, seq: number, sealed: Uint8Array): Opened;

@@ -21,8 +21,8 @@ export interface Group extends Difference {
 /** Maximum number of groups; the differences beyond are counted without their details. */
 const MAX_GROUPS = 10_000;
 
-/** Number of records that a group names unless all are wanted. */
-const MAX_NAMED = 10;
+/** Number of records that a group, or a reason to skip, names unless all are wanted. */
+export const MAX_NAMED = 10;
 
 interface Counted {
   readonly first: Difference;

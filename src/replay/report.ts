@@ -23,6 +23,8 @@ export interface Report {
   readonly replayed: number;
   readonly different: number;
   readonly skipped: ReadonlyMap<SkippedReason, number>;
+  /** IDs of the skipped records by their reason: the first ones, or all if that is wanted. */
+  readonly skippedIds: ReadonlyMap<SkippedReason, readonly string[]>;
   /** Number of records with a difference of each kind that occurred. */
   readonly counts: ReadonlyMap<DifferenceKind, number>;
   readonly groups: readonly Group[];
@@ -32,7 +34,8 @@ export interface Report {
 
 /** Returns a report as JSON text, for programs. */
 export function reportJson(report: Report, showsContent: boolean): string {
-  const { config, records, replayed, different, skipped, counts, groups, cost } = report;
+  const { config, records, replayed, different, skipped, skippedIds, counts, groups, cost } =
+    report;
   const json = {
     format: "switchyard.replay/1",
     config,
@@ -44,6 +47,7 @@ export function reportJson(report: Report, showsContent: boolean): string {
       kinds: Object.fromEntries(counts),
     },
     skipped: Object.fromEntries(skipped),
+    skipped_records: Object.fromEntries(skippedIds),
     groups: groups.map(({ kind, paths, before, after, content, count, records, cost }) => ({
       kind,
       paths,

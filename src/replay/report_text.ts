@@ -14,6 +14,7 @@ export function reportText(
   const lines = [
     `${counted(records, "record")}, ${number(replayed)} replayed${skippedText(report)}`,
     `same ${number(replayed - different)}   different ${number(different)}${kindsText(report)}`,
+    ...skippedLines(report),
     ...groups.flatMap((group) => ["", ...groupLines(group, showsContent, namesAll)]),
   ];
   return lines.map((line) => `${printable(line)}\n`).join("");
@@ -26,6 +27,17 @@ function skippedText({ skipped }: Report): string {
   });
   const sum = [...skipped.values()].reduce((total, count) => total + count, 0);
   return sum === 0 ? "" : `, ${number(sum)} skipped (${reasons.join(", ")})`;
+}
+
+/** Returns a line for each reason, which names the skipped records. */
+function skippedLines({ skipped, skippedIds }: Report): string[] {
+  return SKIP_REASONS.flatMap((reason) => {
+    const ids = skippedIds.get(reason);
+    if (ids === undefined) return [];
+    const more = (skipped.get(reason) ?? 0) - ids.length;
+    const rest = more === 0 ? "" : `, ${number(more)} more`;
+    return [`${"skipped".padEnd(KIND_CHARS)}${reason}  ${ids.join(", ")}${rest}`];
+  });
 }
 
 function kindsText({ counts, cost }: Report): string {

@@ -89,6 +89,42 @@ Deno.test("exported lines are records of the printed schema, whole or without co
     assertEquals((await command("log", "--format", "json", "--key", "none"))[1], "[]\n");
   }));
 
+Deno.test("an export is masked by a policy, heads and content, or by what finds credentials", () =>
+  withFolder(async (folder) => {
+    const secret = `sk-${"a1B2".repeat(8)}`;
+    const file = openRecordFile(fileOptions(folder, { keepMs: 86_400_000 }));
+    const mail = "ann@example.com";
+    const body = JSON.stringify({ input: `${mail} ${secret}`, tools: [{ name: mail }] });
+    file.write([written("id-1", Date.now(), { head: { session: mail }, body, answer: mail })], 1);
+    file.close();
+    const privacy = `
+privacy:
+  max_search_time: 1s
+  rules: [{name: mail, find: [email], action: refuse}]
+  policies: [{name: mails, rules: [mail]}]
+`;
+    const config = `${folder}/config.yaml`;
+    await Deno.writeTextFile(config, recordSection(folder) + oneProvider("http://up") + privacy);
+    const exported = async (...args: readonly string[]) => {
+      const terminal = testTerminal();
+      const all = ["log", "--config", config, ...args];
+      return [await run(all, terminal), terminal.written.out, terminal.written.err] as const;
+    };
+    const [status, out, err] = await exported("--export", "--redact", "mails");
+    assertEquals([status, err], [0, ""]);
+    assert(!out.includes("ann@") && out.includes(secret), out);
+    const line = parseRecord(out.trimEnd());
+    assert(line.ok);
+    const { head, request, response } = line.record;
+    assertEquals([head.session, head.tools_offered], ["[email]", ["[email]"]]);
+    const masked = JSON.stringify({ input: `[email] ${secret}`, tools: [{ name: "[email]" }] });
+    assertEquals([request?.body, response?.body], [masked, "[email]"]);
+    const [, keys] = await exported("--export", "--redact", "credentials");
+    assert(keys.includes(mail) && !keys.includes(secret));
+    assertEquals((await exported("--export", "--redact", "other"))[0], 2);
+    assertEquals((await exported("--redact", "mails"))[0], 2);
+  }));
+
 Deno.test("wrong options end with status 2, and a missing record or file with 1 and a sentence", () =>
   withRecords(async (command, folder) => {
     for (
@@ -166,7 +202,7 @@ Deno.test("each command of the page runs over the file", () =>
       section.startsWith("docs/operate/record.md")
     );
     const lines = page.flatMap(({ text }) => text.trim().split("\n"));
-    assertEquals(lines.length, 7);
+    assertEquals(lines.length, 8);
     for (const line of lines) {
       const [words = ""] = line.replace(/[\da-f]{8}-[\da-f-]{27}/, "id-1").split(" > ");
       const [, ...args] = [...words.matchAll(/"([^"]*)"|(\S+)/g)].map(([word, quoted]) =>

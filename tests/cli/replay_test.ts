@@ -164,3 +164,25 @@ Deno.test("records are read without the right to write files, start processes an
   assertEquals(await run(["replay", ...args, "--out", "report.txt"], terminal), 1);
   assertEquals(terminal.written.err, "The file report.txt exists already.\n");
 });
+
+Deno.test("each skipped record is counted by its reason and named, ten of them or all", async () => {
+  const body = { model: "gpt-4o", input: "Hi.", conversation: "conv_1" };
+  const records = Array.from(
+    { length: 12 },
+    (_, at) => recordOf("/v1/responses", body, { id: `turn-${String(at).padStart(2, "0")}` }),
+  );
+  const lines = records.map((one) => JSON.stringify(one));
+  const { code, out } = await replay(BASE, [], lines);
+  const ids = records.map(({ id }) => id);
+  assertEquals(code, 1);
+  assertEquals(
+    out,
+    "12 records, 0 replayed, 12 skipped (12 conversation_not_recorded)\n" +
+      "same 0   different 0\n" +
+      `skipped   conversation_not_recorded  ${ids.slice(0, 10).join(", ")}, 2 more\n`,
+  );
+  const all = await replay(BASE, ["--all", "--format", "json"], lines);
+  const { skipped, skipped_records } = JSON.parse(all.out);
+  assertEquals(skipped, { conversation_not_recorded: 12 });
+  assertEquals(skipped_records, { conversation_not_recorded: ids });
+});

@@ -1,7 +1,10 @@
 import fc from "fast-check";
 import { DatabaseSync } from "node:sqlite";
+import { deflateRawSync } from "node:zlib";
 import { openRecordFile, type RecordFileOptions } from "../../src/record/record_file.ts";
 import type { RecordHead } from "../../src/record/record.ts";
+import { newSealer } from "../../src/record/seal.ts";
+import type { WrittenRecord } from "../../src/record/written_record.ts";
 import { problemOf } from "../../src/store/sqlite/errors.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { allRecords, fileOptions, recordsIn, withFolder, written } from "./support.ts";
@@ -57,10 +60,92 @@ Deno.test("the file as bytes has no content, name, model or key", () =>
     assertEquals((Deno.statSync(`${folder}/record.db`).mode ?? 0) & 0o777, 0o600);
   }));
 
+/** Records of one write, whose texts have what a text can have. */
+function batch(): WrittenRecord[] {
+  const texts = ["", "\ufeffmarked", "a\nb\0c", "🚂 é", '{"a":"\\ud83d"}', "x".repeat(70_000)];
+  return Array.from({ length: 40 }, (_, at) => {
+    const body = at % 3 === 0 ? null : texts[at % texts.length] ?? "";
+    return written(String(at), 1_000 + at, { body, answer: `${at} ${body}` });
+  });
+}
+
+Deno.test("records that were written together are read as they were written, from anywhere on", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const records = batch();
+    assert(file.write(records, 5_000).ok);
+    const expected = records.toReversed().map(({ id, request, response }) => ({
+      id,
+      request,
+      response,
+    }));
+    const found = allRecords(file).map(({ id, request, response }) => ({ id, request, response }));
+    assertEquals(found, expected);
+    const ids: string[] = [];
+    for (let before: number | null = null;;) {
+      const part = file.scan({ filter: {}, before, limit: 7, withContent: false });
+      ids.push(...part.hits.map((hit) => "record" in hit ? hit.record.id : "unreadable"));
+      before = part.next;
+      if (before === null) break;
+    }
+    assertEquals(ids, expected.map(({ id }) => id));
+    const filter = { since: 1_010, until: 1_012 };
+    const { hits } = file.scan({ filter, before: null, limit: 10, withContent: false });
+    assertEquals(hits.map((hit) => "record" in hit && hit.record.id), ["12", "11", "10"]);
+    assertEquals([file.info().readable, file.totals().records], [40, 40]);
+    file.close();
+  }));
+
+Deno.test("a call of more than a minute takes no other record with it when it is too old", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder, { keepMs: 3_600_000 }));
+    const now = 10_000_000;
+    const starts = [now - 1_000, now - 3_500_000, now, now - 59_000];
+    file.write(starts.map((at, index) => written(String(index), at)), now);
+    assertEquals(allRecords(file).map(({ id }) => id), ["3", "2", "1", "0"]);
+    assertEquals(file.expire(now + 200_000).records, 3);
+    assertEquals(allRecords(file).map(({ id }) => id), ["3", "2", "0"]);
+    // Of those that began within a minute, the oldest decides: none is ever older.
+    assertEquals(file.expire(now + 3_599_500).records, 0);
+    file.close();
+  }));
+
+Deno.test("a file of the first version, with a row for each record, is read and goes on", () =>
+  withFolder((folder) => {
+    const options = fileOptions(folder);
+    const sealer = newSealer(options.keys);
+    const encoder = new TextEncoder();
+    const database = new DatabaseSync(options.path);
+    database.exec(`
+      create table record (seq integer primary key autoincrement, at integer not null,
+        bytes integer not null, head blob not null, body blob) strict;
+      create index record_at on record (at);
+      pragma application_id = ${0x53575952}; pragma user_version = 1;
+    `);
+    for (const [index, id] of ["a", "b"].entries()) {
+      const seq = index + 1;
+      const { at, head, request, response } = written(id, seq, { body: `"${id}"` });
+      const body = encoder.encode(JSON.stringify({ request, response }));
+      database.prepare("insert into record values (?, ?, ?, ?, ?)").run(
+        ...[seq, at, 500],
+        sealer.seal("record_head", seq, encoder.encode(JSON.stringify({ id, at, head }))),
+        sealer.seal("record_body", seq, new Uint8Array(deflateRawSync(body, { level: 1 }))),
+      );
+    }
+    database.close();
+    const file = openRecordFile(options);
+    file.write([written("c", 3, { body: '"c"' }), written("d", 4, { body: '"d"' })], 4);
+    const found = allRecords(file).map(({ id, request }) => [id, request?.body]);
+    assertEquals(found, [["d", '"d"'], ["c", '"c"'], ["b", '"b"'], ["a", '"a"']]);
+    assertEquals([file.info().readable, file.totals().records], [4, 4]);
+    assertEquals(file.expire(options.keepMs + 2).records, 3);
+    file.close();
+  }));
+
 Deno.test("a part that was moved to another row is unreadable, and ends no search", () =>
   withFolder((folder) => {
     const file = openRecordFile(fileOptions(folder));
-    file.write(["a", "b", "c"].map((id, at) => written(id, at)), 3);
+    for (const [at, id] of ["a", "b", "c"].entries()) file.write([written(id, at)], 3);
     file.close();
     const database = new DatabaseSync(`${folder}/record.db`);
     database.exec("update record set head = (select head from record where seq = 1) where seq = 2");
@@ -77,10 +162,30 @@ Deno.test("a part that was moved to another row is unreadable, and ends no searc
     again.close();
   }));
 
+Deno.test("a part of several records that was moved or whose number was changed is unreadable", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    for (const first of ["a", "c", "e"]) {
+      file.write([written(first, 1), written(`${first}2`, 1)], 1);
+    }
+    file.close();
+    const database = new DatabaseSync(`${folder}/record.db`);
+    database.exec("update record set head = (select head from record where seq = 4) where seq = 2");
+    database.exec("update record set body = (select body from record where seq = 2) where seq = 4");
+    database.exec("update record set records = 30 where seq = 6");
+    database.close();
+    const again = openRecordFile(fileOptions(folder));
+    const { hits } = again.scan({ filter: {}, before: null, limit: 50, withContent: true });
+    assert(hits.length > 6 && hits.every((hit) => !("record" in hit)));
+    const bare = again.scan({ filter: {}, before: null, limit: 50, withContent: false });
+    assertEquals(bare.hits.flatMap((hit) => "record" in hit ? hit.record.id : []), ["c2", "c"]);
+    again.close();
+  }));
+
 Deno.test("a changed time or an empty part is unreadable, and ends no search", () =>
   withFolder((folder) => {
     const file = openRecordFile(fileOptions(folder));
-    file.write(["a", "b", "c", "d"].map((id, at) => written(id, at)), 3);
+    for (const [at, id] of ["a", "b", "c", "d"].entries()) file.write([written(id, at)], 3);
     file.close();
     const database = new DatabaseSync(`${folder}/record.db`);
     database.exec("update record set at = 7 where seq = 2");

@@ -15,6 +15,7 @@ function reportOf(
     replayed: 1,
     different: 1,
     skipped: new Map(),
+    skippedIds: new Map(),
     counts: new Map(entries),
     groups: [],
     cost: { before: 0, after: 0, lost: 0, ...cost },

@@ -280,6 +280,7 @@ Deno.test("what cannot be replayed is counted by its reason", async () => {
     unreadable: 1,
   });
   assertEquals([report.records, report.replayed], [6, 0]);
+  assertEquals(report.skippedIds.get("unreadable"), ["no ID"]);
   const unknown = await replayed([newRecord({ head: { key: "team-z" } })], KEYS, KEYS);
   assertEquals(Object.fromEntries(unknown.skipped), { unknown_key: 1 });
 });
