@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../core/json/json.ts";
-import { newJsonScan, scanJson } from "./json_scan.ts";
+import { newJsonScan, scanJson, type ScanProblem } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /**
@@ -15,6 +15,19 @@ export const MAX_UNSCANNED_CHARS = 64 * 1024;
 const MAX_PARSED_BYTES = 16 * 1024 * 1024;
 
 /**
+ * Returns why a text is not parsed: it is no JSON, or too large. Null if it may be parsed,
+ * undefined if that is not known because it is short. Each piece of the scan waits for its `turn`.
+ */
+export async function parseProblem(
+  bytes: Uint8Array,
+  turn: () => Promise<void> | null,
+): Promise<ScanProblem | null | undefined> {
+  if (bytes.length <= MAX_UNSCANNED_CHARS) return undefined;
+  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
+  return problem === null && bytes.length > MAX_PARSED_BYTES ? "too_large" : problem;
+}
+
+/**
  * True if a JSON text is too large to be parsed. A text that is no JSON is not: its reader refuses
  * it, or needs none. Each piece of the scan waits for its `turn`.
  */
@@ -22,9 +35,7 @@ export async function isTooLargeToParse(
   bytes: Uint8Array,
   turn: () => Promise<void> | null,
 ): Promise<boolean> {
-  if (bytes.length <= MAX_UNSCANNED_CHARS) return false;
-  const problem = (await scanJson(bytes, { maxSteps: MAX_PARSE_STEPS }, turn)).problem();
-  return problem === "too_large" || (problem === null && bytes.length > MAX_PARSED_BYTES);
+  return await parseProblem(bytes, turn) === "too_large";
 }
 
 /**

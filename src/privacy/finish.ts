@@ -5,16 +5,21 @@ import {
   parseExact,
   parseJson,
 } from "../core/json/json.ts";
-import { type Edit, type Span, splice } from "../formats/edit.ts";
+import { jsonPieces } from "../core/json/json_pieces.ts";
+import { type Edit, type Span, splice, spliceSteps } from "../formats/edit.ts";
 import { pushAll } from "../core/push_all.ts";
-import { replaceString, type StringPlace, walkStrings } from "./answer_strings.ts";
+import type { ScanProblem } from "../formats/json_scan.ts";
+import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
+import { newPositions, type Objects, objectsOf } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
 import { withoutLogprobs } from "./logprobs.ts";
-import { annotatedKey, mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
+import { movedPosition, type Moves, newMoves } from "./moves.ts";
+import { annotatedKey, mayHavePosition, positionEdits } from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { tokenMayBeIn } from "./restore.ts";
+import { tellObjects, toldObjects } from "./told_objects.ts";
 
 /** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
 export function finishText(
@@ -23,24 +28,28 @@ export function finishText(
   kind: TextKind,
   isCounted = true,
 ): string {
-  return withParts(answer, text, answer.parts(text, kind), isCounted);
+  const parts = answer.parts(text, kind);
+  if (isCounted) { for (const part of parts) answer.count(part); }
+  return splice(text, parts.flatMap(editOf));
 }
 
-function withParts(
+/** The same, which can be interrupted. */
+export function* textSteps(
   answer: AnswerText,
   text: string,
-  parts: readonly Part[],
-  isCounted = true,
-): string {
-  let result = "";
-  let at = 0;
-  for (const part of parts) {
-    if (isCounted) answer.count(part);
-    if (part.text === null) continue;
-    result += text.slice(at, part.start) + part.text;
-    at = part.end;
+  kind: TextKind,
+): Generator<void, string, void> {
+  const edits: Edit[] = [];
+  for (const parts of answer.partSteps(text, kind)) {
+    for (const part of parts) answer.count(part);
+    pushAll(edits, parts.flatMap(editOf));
+    yield;
   }
-  return at === 0 ? text : result + text.slice(at);
+  return yield* spliceSteps(text, edits);
+}
+
+function editOf({ start, end, text }: Part): Edit[] {
+  return text === null ? [] : [{ start, end, text }];
 }
 
 /**
@@ -52,48 +61,93 @@ export function finishDocument(answer: AnswerText, text: string, form: AnswerFor
 }
 
 /**
- * The same, which can be interrupted. JSON that is too large to be parsed is only walked: what
- * other members say of a text does not count then, and positions stay.
+ * The same, which can be interrupted. `problem` is that of the text, which undefined says is short
+ * enough to be parsed at once. What other members say of a text that is too large to be parsed does
+ * not count, and positions stay.
  */
 export function* finishSteps(
   answer: AnswerText,
   text: string,
   form: AnswerForm,
-  isTooLarge = false,
+  problem?: ScanProblem | null,
 ): Generator<void, string, void> {
   const hasDocuments = form.documents !== undefined && mayHavePosition(text);
   if (!answer.searchesAll && !hasDocuments && !(yield* tokenMayBeIn(text))) return text;
-  const value = isTooLarge ? null : parseJson(text);
-  if (value === undefined) {
-    return withParts(answer, text, yield* answer.partSteps(text, "plain"));
+  if (problem === undefined) {
+    const value = parseJson(text);
+    return value === undefined
+      ? yield* textSteps(answer, text, "plain")
+      : yield* finishJson(answer, text, form, () => objectsOf(value));
   }
-  yield;
+  if (problem === "invalid") return yield* textSteps(answer, text, "plain");
+  const told = problem === null ? yield* tellObjects(text) : [];
+  return yield* finishJson(answer, text, form, () => toldObjects(told));
+}
+
+/** Characters that are searched before other work may have its turn. */
+const STEP_CHARS = 64 * 1024;
+
+/** `newObjects` returns the objects of the text for one walk. */
+function* finishJson(
+  answer: AnswerText,
+  text: string,
+  form: AnswerForm,
+  newObjects: () => Objects,
+): Generator<void, string, void> {
   const edits: Edit[] = [];
   // Positions are moved by what is found here: a second search would be one piece.
-  const annotated = new Map<JsonObject, readonly Part[]>();
+  const annotated = new Map<JsonObject, Moves>();
+  const written = new Map<string, string>();
   let strings: SearchedString[] = [];
-  const walk = walkStrings(text, value, (string, place) => {
+  let chars = 0;
+
+  function* searchString({ string, kind, holder, start, end }: SearchedString) {
+    const moves = holder === null ? null : newMoves(string);
+    if (holder !== null && moves !== null) annotated.set(holder, moves);
+    let position: ReturnType<typeof newPositions> | null = null;
+    for (const parts of answer.partSteps(string, kind)) {
+      for (const part of parts) {
+        answer.count(part);
+        if (part.text === null) continue;
+        position ??= newPositions(text, start, end);
+        const escaped = written.get(part.text) ?? JSON.stringify(part.text).slice(1, -1);
+        written.set(part.text, escaped);
+        edits.push({
+          start: yield* position(part.start),
+          end: yield* position(part.end),
+          text: escaped,
+        });
+      }
+      moves?.add(parts);
+      chars += string.length;
+      if (chars < STEP_CHARS) continue;
+      chars = 0;
+      yield;
+    }
+  }
+
+  const walk = walkStrings(text, newObjects(), (string, place) => {
     const kind = kindOf(place, string, form);
     if (kind === null) return;
     const { start, end } = place;
-    strings.push({ string, kind, start, end, annotated: annotatedBy(place) });
+    strings.push({ string, kind, start, end, holder: annotatedBy(place) });
   });
   for (let isDone = false; !isDone;) {
     isDone = walk.next().done === true;
-    for (const one of strings) {
-      const { string, kind } = one;
-      const parts = yield* answer.partSteps(string, kind);
-      if (one.annotated !== null) annotated.set(one.annotated, parts);
-      const finished = withParts(answer, string, parts);
-      if (finished !== string) edits.push(replaceString(one, finished));
-    }
+    for (const one of strings) yield* searchString(one);
     strings = [];
     yield;
   }
   if (answer.hidesLogprobs) pushAll(edits, yield* withoutLogprobs(text));
-  const moveIn = newWholeMover(value, (holder) => annotated.get(holder) ?? []);
-  pushAll(edits, yield* positionEdits(text, value, formFor(answer, form), moveIn));
-  return edits.length === 0 ? text : splice(text, edits);
+  const documentForm = formFor(answer, form);
+  if (annotated.size > 0 || documentForm.documents !== undefined) {
+    const moved = yield* positionEdits(text, newObjects(), documentForm, (position) => {
+      const moves = position.holder === null ? undefined : annotated.get(position.holder);
+      return movedPosition(moves?.all ?? [], position.at, position.isEnd);
+    });
+    pushAll(edits, moved);
+  }
+  return yield* spliceSteps(text, edits);
 }
 
 /** A string of a whole answer that is searched. */
@@ -101,12 +155,12 @@ interface SearchedString extends Span {
   readonly string: string;
   readonly kind: TextKind;
   /** The part with annotations whose text it is; null for any other string. */
-  readonly annotated: JsonObject | null;
+  readonly holder: JsonObject | null;
 }
 
 function annotatedBy({ path, parent, isKey }: StringPlace): JsonObject | null {
   if (isKey || parent === null || !("annotations" in parent)) return null;
-  return path.at(-1) === annotatedKey(parent) ? parent : null;
+  return path[path.length - 1] === annotatedKey(parent) ? parent : null;
 }
 
 /** Returns the form of an answer without the documents of the request, if rules search it. */
@@ -125,9 +179,16 @@ export function* finishObject(
   value: JsonObject,
   form: AnswerForm,
 ): Generator<void, JsonObject, void> {
-  const text = JSON.stringify(value);
-  yield;
-  const finished = yield* finishSteps(answer, text, form);
+  const pieces: string[] = [];
+  for (const piece of jsonPieces(value)) {
+    pieces.push(piece);
+    if (pieces.length % WRITTEN_PIECE_COUNT === 0) yield;
+  }
+  const text = pieces.join("");
+  const finished = yield* finishJson(answer, text, form, () => objectsOf(value));
   const parsed: JsonValue | undefined = finished === text ? value : parseExact(finished);
   return isObject(parsed) ? parsed : value;
 }
+
+/** Pieces of a JSON text that are written in one step. */
+const WRITTEN_PIECE_COUNT = 64;

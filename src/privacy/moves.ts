@@ -26,24 +26,42 @@ interface ReplacedPart extends Span {
   readonly text: string | null;
 }
 
-/** Returns the moves of a text whose parts are in order; those that stay move nothing. */
-export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
-  const moves: Move[] = [];
+/** The moves of one text, as far as its parts were added. */
+export interface Moves {
+  readonly all: readonly Move[];
+  /** Adds the next parts of the text, in order; those that stay move nothing. */
+  add(parts: readonly ReplacedPart[]): void;
+}
+
+/** Returns the moves of a text without parts. */
+export function newMoves(text: string): Moves {
+  const all: Move[] = [];
   let [at, chars, newChars] = [0, 0, 0];
-  for (const part of parts) {
-    if (part.text === null) continue;
-    const between = charsIn(text.slice(at, part.start));
-    const move = {
-      start: chars + between,
-      end: chars + between + charsIn(text.slice(part.start, part.end)),
-      newStart: newChars + between,
-      newEnd: newChars + between + charsIn(part.text),
-    };
-    moves.push(move);
-    at = part.end;
-    [chars, newChars] = [move.end, move.newEnd];
-  }
-  return moves;
+  return {
+    all,
+    add(parts) {
+      for (const part of parts) {
+        if (part.text === null) continue;
+        const between = charsIn(text.slice(at, part.start));
+        const move = {
+          start: chars + between,
+          end: chars + between + charsIn(text.slice(part.start, part.end)),
+          newStart: newChars + between,
+          newEnd: newChars + between + charsIn(part.text),
+        };
+        all.push(move);
+        at = part.end;
+        [chars, newChars] = [move.end, move.newEnd];
+      }
+    },
+  };
+}
+
+/** Returns the moves of a text whose parts are known. */
+export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
+  const moves = newMoves(text);
+  moves.add(parts);
+  return moves.all;
 }
 
 /**

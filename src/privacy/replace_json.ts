@@ -109,9 +109,6 @@ export const UNREAD = {
 /** Maximum number of places with values in a request. */
 const MAX_MATCH_COUNT = 50_000;
 
-/** Characters of one string after which the work on it may be interrupted. */
-const STEP_CHARS = 64 * 1024;
-
 /** Finds the matches of some strings: as many as there may be, or more than `maxCount`. */
 function* findMatches(
   { policy }: CallPrivacy,
@@ -237,18 +234,13 @@ function* edit(
   for (const { string, matches } of found) {
     const parts: Part[] = [];
     const position = newPositions(text, string.start, string.end);
-    let reached = 0;
     for (const match of matches) {
-      for (; match.start - reached > STEP_CHARS; reached += STEP_CHARS) {
-        position(reached);
-        yield;
-      }
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
       const value = string.text.slice(match.start, match.end);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
-      edits.push({ start: position(start), end: position(end), text: written });
+      edits.push({ start: yield* position(start), end: yield* position(end), text: written });
       parts.push({ start, end, text: written, rule });
     }
     if (string.document === undefined || parts.length === 0) continue;

@@ -48,26 +48,25 @@ export interface FoundToken extends Span {
   readonly value: string | null;
 }
 
-/** Returns the tokens of a text as `findTokens` does. Can be interrupted. */
+/** Yields the tokens of a text that `findTokens` returns, those of one piece at a time. */
 export function* tokenSteps(
   text: string,
   tokens: TokenMap,
-): Generator<void, readonly FoundToken[], void> {
-  if (text.length <= PIECE_CHARS) return findTokens(text, tokens);
-  const all: FoundToken[] = [];
+): Generator<readonly FoundToken[], void, void> {
   for (let from = 0; from < text.length;) {
     const to = from + PIECE_CHARS;
     let next = to;
-    for (const found of findTokens(text.slice(from, to + MAX_TOKEN_CHARS), tokens)) {
-      const { start, end, value } = found;
+    const found: FoundToken[] = [];
+    for (
+      const { start, end, value } of findTokens(text.slice(from, to + MAX_TOKEN_CHARS), tokens)
+    ) {
       if (from + start >= to) break;
-      all.push({ start: from + start, end: from + end, value });
+      found.push({ start: from + start, end: from + end, value });
       next = Math.max(to, from + end);
     }
     from = next;
-    yield;
+    yield found;
   }
-  return all;
 }
 
 /**

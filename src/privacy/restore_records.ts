@@ -11,8 +11,9 @@ import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor } from "./finish.ts";
+import { objectsOf } from "./json_strings.ts";
 import { withoutLogprobs } from "./logprobs.ts";
-import { mayHavePosition, newPartsOf, newWholeMover, positionEdits } from "./positions.ts";
+import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
@@ -95,7 +96,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     const edits: Edit[] = [];
     const pieces: Piece[] = [];
     const touched = new Set<string>();
-    visitStrings(record.data, value, (string, place) => {
+    visitStrings(record.data, objectsOf(value), (string, place) => {
       const kind = kindOf(place, string, form);
       if (kind === null) return;
       const name = place.isKey ? null : event.channelOf(place.path);
@@ -132,8 +133,8 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     value: JsonValue,
     event: EventChannels,
   ): readonly Edit[] {
-    const moveInWhole = newWholeMover(value, newPartsOf(answer, form));
-    const edits = positionEdits(data, value, documentForm, (position) => {
+    const moveInWhole = newWholeMover(answer, form);
+    const edits = positionEdits(data, objectsOf(value), documentForm, (position) => {
       const text = event.annotated(position.path);
       return text === null
         ? moveInWhole(position)

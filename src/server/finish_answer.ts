@@ -8,7 +8,7 @@ import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
-import { isTooLargeToParse } from "../formats/parse_limits.ts";
+import { parseProblem } from "../formats/parse_limits.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../privacy/finish.ts";
@@ -47,14 +47,17 @@ export async function finishAnswer(
     await recallPath(call, privacy);
     if (reply.kind === "whole") await recallList(call, privacy, reply.response);
     const tokens = knownTokens(privacy);
+    const finishWhole = newFinishWhole(call, privacy);
     const ruled = response.length === 0
       ? success(reply)
-      : await applyRules(call, privacy, newRuleText(response, counts), reply);
+      : reply.kind === "whole"
+      ? await applyToWhole(call, newRuleText(response, counts), reply, finishWhole)
+      : await applyToStream(call, privacy, newRuleText(response, counts), reply);
     if (!ruled.ok) return refused(call, ruled);
     const captured = captureContent(call, ruled.value);
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
-      ? { ...captured, response: await finishWhole(call, captured.response, answer, privacy) }
+      ? { ...captured, response: await finishWhole(captured.response, answer) }
       : tokens.size === 0 && privacy.answer.documents === undefined
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
@@ -105,18 +108,24 @@ function refused(call: Call, failed: Failed): FinishedAnswer {
   return { made: failed, reply: failureReply(call, failed.failure) };
 }
 
-type Searchable = Extract<Reply, { readonly kind: "whole" | "stream" }>;
+type WholeReply = Extract<Reply, { readonly kind: "whole" }>;
 
-async function applyRules(
+async function applyToWhole(
+  call: Call,
+  rules: AnswerText,
+  reply: WholeReply,
+  finishWhole: FinishWhole,
+): Promise<Result<WholeReply>> {
+  const response = await finishWhole(reply.response, rules);
+  return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
+}
+
+async function applyToStream(
   call: Call,
   privacy: CallPrivacy,
   rules: AnswerText,
-  reply: Searchable,
-): Promise<Result<Searchable>> {
-  if (reply.kind === "whole") {
-    const response = await finishWhole(call, reply.response, rules, privacy);
-    return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
-  }
+  reply: StreamReply,
+): Promise<Result<StreamReply>> {
   const search = newSearch(call, privacy, rules, reply);
   // An early head has the status already, so its signs of life do not wait for the first text.
   if (call.report.ms.earlyHead !== null) return success(streamOf(reply, search.stream));
@@ -124,19 +133,23 @@ async function applyRules(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
-async function finishWhole(
-  call: Call,
-  response: HttpResponse,
-  answer: AnswerText,
-  privacy: CallPrivacy,
-): Promise<HttpResponse> {
-  const text = utf8Text(response.body);
-  // Bytes such as those of speech are not searched, so they need no scan either.
-  if (text === null) return response;
-  const pace = paceOf(call);
-  const isTooLarge = await isTooLargeToParse(response.body, () => pace.next());
-  const finished = await atPace(pace, finishSteps(answer, text, privacy.answer, isTooLarge));
-  return finished === text ? response : { ...response, body: utf8Bytes(finished) };
+/** Returns a whole answer after a search. */
+type FinishWhole = (response: HttpResponse, answer: AnswerText) => Promise<HttpResponse>;
+
+/** Returns what searches the whole answer to a call, once for its rules and once for its tokens. */
+function newFinishWhole(call: Call, privacy: CallPrivacy): FinishWhole {
+  // A search changes only strings, so that the second one need not scan the text again.
+  let problem: ReturnType<typeof parseProblem> | null = null;
+  return async (response, answer) => {
+    const text = utf8Text(response.body);
+    // Bytes such as those of speech are not searched, so they need no scan either.
+    if (text === null) return response;
+    const pace = paceOf(call);
+    problem ??= parseProblem(response.body, () => pace.next());
+    const steps = finishSteps(answer, text, privacy.answer, await problem);
+    const finished = await atPace(pace, steps);
+    return finished === text ? response : { ...response, body: utf8Bytes(finished) };
+  };
 }
 
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */
