@@ -87,50 +87,57 @@ export function findValue(text: string, path: readonly (string | number)[]): Spa
 
 /** Returns the text with all edits applied. Edits may come in any order and must not overlap. */
 export function splice(text: string, edits: readonly Edit[]): string {
+  const ordered = edits.length < 2
+    ? edits
+    : edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
   let result = "";
   let at = 0;
-  for (const edit of inOrder(edits)) {
+  for (const edit of ordered) {
     result += text.slice(at, edit.start) + edit.text;
     at = edit.end;
   }
   return result + text.slice(at);
 }
 
-function inOrder(edits: readonly Edit[]): readonly Edit[] {
-  return edits.length < 2 ? edits : edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
+/** Pieces of a text that are joined at a time, and the longest text that edits make. */
+const JOINED_PIECE_COUNT = 2_048, MAX_SPLICED_CHARS = 128 * 1024 * 1024;
+
+/** A text that gets its edits one by one. */
+export interface Splicer {
+  /** Applies the next edit, in the order of the text. Throws a RangeError for too long a text. */
+  add(edit: Edit): void;
+  /** Returns the text with all edits. */
+  text(): string;
 }
 
-/** Edits that are applied in one piece. */
-const EDITS_PER_STEP_COUNT = 1_024;
-
-/** Longest text that edits make: twice the largest answer of a provider. */
-const MAX_SPLICED_CHARS = 128 * 1024 * 1024;
-
-/** The same, which can be interrupted. Throws a RangeError if the text becomes too long. */
-export function* spliceSteps(
-  text: string,
-  edits: readonly Edit[],
-): Generator<void, string, void> {
-  if (edits.length <= EDITS_PER_STEP_COUNT) return splice(text, edits);
-  const ordered = inOrder(edits);
-  yield;
-  const pieces: string[] = [];
+/** Returns a text without edits, which keeps none of them: there may be millions. */
+export function newSplicer(text: string): Splicer {
+  const joined: string[] = [];
+  let pieces: string[] = [];
+  let at = 0;
   let chars = 0;
-  for (let index = 0; index < ordered.length; index += EDITS_PER_STEP_COUNT) {
-    const some = ordered.slice(index, index + EDITS_PER_STEP_COUNT);
-    const start = index === 0 ? 0 : ordered[index - 1]?.end ?? 0;
-    // A joined piece has its characters together, so that the whole is written by copying.
-    const piece = some.flatMap((edit, at) => [
-      text.slice(at === 0 ? start : some[at - 1]?.end ?? 0, edit.start),
-      edit.text,
-    ]).join("");
+
+  function join(): void {
+    const piece = pieces.join("");
     chars += piece.length;
     if (chars > MAX_SPLICED_CHARS) throw new RangeError("the text becomes too long");
-    pieces.push(piece);
-    yield;
+    joined.push(piece);
+    pieces = [];
   }
-  pieces.push(text.slice(ordered.at(-1)?.end ?? 0));
-  return pieces.join("");
+
+  return {
+    add(edit) {
+      pieces.push(text.slice(at, edit.start), edit.text);
+      at = edit.end;
+      if (pieces.length >= JOINED_PIECE_COUNT) join();
+    },
+    text() {
+      if (at === 0 && pieces.length === 0) return text;
+      pieces.push(text.slice(at));
+      join();
+      return joined.join("");
+    },
+  };
 }
 
 /** Returns the edit that replaces the value of a member. */

@@ -6,17 +6,22 @@ import {
   parseJson,
 } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
-import { type Edit, type Span, splice, spliceSteps } from "../formats/edit.ts";
-import { pushAll } from "../core/push_all.ts";
+import { type Edit, newSplicer, type Span, splice } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
 import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
-import { newPositions, type Objects, objectsOf } from "./json_strings.ts";
+import { newPositions } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
-import { withoutLogprobs } from "./logprobs.ts";
+import { LOGPROBS, withoutLogprobs } from "./logprobs.ts";
 import { movedPosition, type Moves, newMoves } from "./moves.ts";
-import { annotatedKey, mayHavePosition, positionEdits } from "./positions.ts";
+import {
+  annotatedKey,
+  isDocumentPosition,
+  type Position,
+  positionEdits,
+  positionMayBeIn,
+} from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
@@ -39,13 +44,15 @@ export function* textSteps(
   text: string,
   kind: TextKind,
 ): Generator<void, string, void> {
-  const edits: Edit[] = [];
+  const splicer = newSplicer(text);
   for (const parts of answer.partSteps(text, kind)) {
-    for (const part of parts) answer.count(part);
-    pushAll(edits, parts.flatMap(editOf));
+    for (const part of parts) {
+      answer.count(part);
+      for (const edit of editOf(part)) splicer.add(edit);
+    }
     yield;
   }
-  return yield* spliceSteps(text, edits);
+  return splicer.text();
 }
 
 function editOf({ start, end, text }: Part): Edit[] {
@@ -71,83 +78,116 @@ export function* finishSteps(
   form: AnswerForm,
   problem?: ScanProblem | null,
 ): Generator<void, string, void> {
-  const hasDocuments = form.documents !== undefined && mayHavePosition(text);
-  if (!answer.searchesAll && !hasDocuments && !(yield* tokenMayBeIn(text))) return text;
-  if (problem === undefined) {
-    const value = parseJson(text);
-    return value === undefined
-      ? yield* textSteps(answer, text, "plain")
-      : yield* finishJson(answer, text, form, () => objectsOf(value));
-  }
-  if (problem === "invalid") return yield* textSteps(answer, text, "plain");
-  const told = problem === null ? yield* tellObjects(text) : [];
-  return yield* finishJson(answer, text, form, () => toldObjects(told));
+  const isSearched = answer.searchesAll || (yield* tokenMayBeIn(text)) ||
+    form.documents !== undefined && (yield* positionMayBeIn(text));
+  if (!isSearched) return text;
+  const isJson = problem === undefined ? parseJson(text) !== undefined : problem !== "invalid";
+  return isJson
+    ? yield* finishJson(answer, text, form, problem === "too_large")
+    : yield* textSteps(answer, text, "plain");
 }
 
 /** Characters that are searched before other work may have its turn. */
 const STEP_CHARS = 64 * 1024;
 
-/** `newObjects` returns the objects of the text for one walk. */
 function* finishJson(
   answer: AnswerText,
   text: string,
   form: AnswerForm,
-  newObjects: () => Objects,
+  isTooLarge = false,
 ): Generator<void, string, void> {
-  const edits: Edit[] = [];
+  const told = isTooLarge ? [] : yield* tellObjects(text);
+  const strings = newSplicer(text);
   // Positions are moved by what is found here: a second search would be one piece.
   const annotated = new Map<JsonObject, Moves>();
   const written = new Map<string, string>();
-  let strings: SearchedString[] = [];
+  let waiting: SearchedString[] = [];
   let chars = 0;
 
-  function* searchString({ string, kind, holder, start, end }: SearchedString) {
-    const moves = holder === null ? null : newMoves(string);
+  /** Searches strings of one kind in one text, as those of a request. */
+  function* searchStrings(group: readonly SearchedString[]) {
+    const [first] = group;
+    if (first === undefined) return;
+    const { holder } = first;
+    const joined = group.length === 1 ? first.string : group.map(({ string }) => string).join("\0");
+    const moves = holder === null ? null : newMoves(joined);
     if (holder !== null && moves !== null) annotated.set(holder, moves);
+    let [index, offset] = [0, 0];
     let position: ReturnType<typeof newPositions> | null = null;
-    for (const parts of answer.partSteps(string, kind)) {
+    for (const parts of answer.partSteps(joined, first.kind)) {
       for (const part of parts) {
         answer.count(part);
         if (part.text === null) continue;
-        position ??= newPositions(text, start, end);
+        let one = group[index] ?? first;
+        while (part.start >= offset + one.string.length && index < group.length - 1) {
+          offset += one.string.length + 1;
+          one = group[++index] ?? first;
+          position = null;
+        }
+        position ??= newPositions(text, one.start, one.end);
         const escaped = written.get(part.text) ?? JSON.stringify(part.text).slice(1, -1);
         written.set(part.text, escaped);
-        edits.push({
-          start: yield* position(part.start),
-          end: yield* position(part.end),
+        strings.add({
+          start: yield* position(part.start - offset),
+          end: yield* position(Math.min(part.end - offset, one.string.length)),
           text: escaped,
         });
       }
-      moves?.add(parts);
-      chars += string.length;
+      if (moves !== null) yield* moves.add(parts);
+      chars += joined.length;
       if (chars < STEP_CHARS) continue;
       chars = 0;
       yield;
     }
   }
 
-  const walk = walkStrings(text, newObjects(), (string, place) => {
+  const documentForm = formFor(answer, form);
+  let [hasLogprobs, hasPositions] = [false, false];
+  const walk = walkStrings(text, toldObjects(told), (string, place) => {
+    if (place.isKey) {
+      hasLogprobs ||= string === LOGPROBS;
+      hasPositions ||= documentForm.documents !== undefined && isDocumentPosition(string);
+    }
     const kind = kindOf(place, string, form);
     if (kind === null) return;
     const { start, end } = place;
-    strings.push({ string, kind, start, end, holder: annotatedBy(place) });
+    waiting.push({ string, kind, start, end, holder: annotatedBy(place) });
   });
   for (let isDone = false; !isDone;) {
     isDone = walk.next().done === true;
-    for (const one of strings) yield* searchString(one);
-    strings = [];
+    for (const group of groupsOf(waiting)) yield* searchStrings(group);
+    waiting = [];
     yield;
   }
-  if (answer.hidesLogprobs) pushAll(edits, yield* withoutLogprobs(text));
-  const documentForm = formFor(answer, form);
-  if (annotated.size > 0 || documentForm.documents !== undefined) {
-    const moved = yield* positionEdits(text, newObjects(), documentForm, (position) => {
-      const moves = position.holder === null ? undefined : annotated.get(position.holder);
-      return movedPosition(moves?.all ?? [], position.at, position.isEnd);
-    });
-    pushAll(edits, moved);
+  // What follows is in what the search has written: its objects are the same ones.
+  let finished = strings.text();
+  if (hasPositions || annotated.size > 0) {
+    const moveIn = ({ holder, at, isEnd }: Position) => {
+      const moves = holder === null ? undefined : annotated.get(holder);
+      return movedPosition(moves?.all ?? [], at, isEnd);
+    };
+    const positions = newSplicer(finished);
+    yield* positionEdits(finished, toldObjects(told), documentForm, moveIn, positions.add);
+    finished = positions.text();
   }
-  return yield* spliceSteps(text, edits);
+  if (answer.hidesLogprobs && hasLogprobs) {
+    const rest = newSplicer(finished);
+    yield* withoutLogprobs(finished, rest.add);
+    finished = rest.text();
+  }
+  return finished;
+}
+
+/** Divides strings into those that are searched together: what has positions is alone. */
+function groupsOf(strings: readonly SearchedString[]): readonly (readonly SearchedString[])[] {
+  const groups: SearchedString[][] = [];
+  let last: SearchedString[] | undefined;
+  for (const one of strings) {
+    const isOpen = last?.[0]?.kind === one.kind && last[0].holder === null && one.holder === null;
+    if (isOpen) last?.push(one);
+    else groups.push(last = [one]);
+  }
+  return groups;
 }
 
 /** A string of a whole answer that is searched. */
@@ -185,7 +225,7 @@ export function* finishObject(
     if (pieces.length % WRITTEN_PIECE_COUNT === 0) yield;
   }
   const text = pieces.join("");
-  const finished = yield* finishJson(answer, text, form, () => objectsOf(value));
+  const finished = yield* finishJson(answer, text, form);
   const parsed: JsonValue | undefined = finished === text ? value : parseExact(finished);
   return isObject(parsed) ? parsed : value;
 }

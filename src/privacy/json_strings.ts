@@ -1,4 +1,4 @@
-import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
+import { endOfStringSteps, endOfValue, skipBlanks } from "../core/json/scan.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 
@@ -46,8 +46,8 @@ const TOKENS_PER_STEP_COUNT = 2_048, LONG_STRING_CHARS = 256 * 1024;
 /** Escapes of a string after which the search for a position in it may be interrupted. */
 const ESCAPES_PER_STEP_COUNT = 64 * 1024;
 
-const QUOTE = 34, COMMA = 44, OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125, LOWER_U_CODE = 117;
+const QUOTE = 34, COMMA = 44, BACKSLASH = 92, LOWER_U_CODE = 117;
+const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
 /**
  * Calls `visit` for the strings, names and numbers of a JSON text in their order, whatever its
@@ -65,11 +65,17 @@ export function* walkJson(
   const parents: (JsonObject | null)[] = [];
   let isName = false;
   let count = 0;
+  let stepEnd = LONG_STRING_CHARS;
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
     const code = text.charCodeAt(at);
-    if (++count % TOKENS_PER_STEP_COUNT === 0) yield;
+    if (++count % TOKENS_PER_STEP_COUNT === 0 || at > stepEnd) {
+      stepEnd = at + LONG_STRING_CHARS;
+      yield;
+    }
     if (code === QUOTE) {
-      const end = endOfString(text, at);
+      const quote = text.indexOf('"', at + 1);
+      const isShort = quote >= 0 && text.charCodeAt(quote - 1) !== BACKSLASH;
+      const end = isShort ? quote + 1 : yield* endOfStringSteps(text, at);
       if (isName) {
         path[path.length - 1] = textOfString(text, at, end);
         visit({ kind: "name", start: at, end }, path, parents);

@@ -3,18 +3,26 @@ import type { Edit } from "../formats/edit.ts";
 import { isWithin } from "./answer_paths.ts";
 import { type JsonPath, type Objects, walkJson } from "./json_strings.ts";
 
-const LOGPROBS = "logprobs";
+/** The member with the log probabilities of an answer. */
+export const LOGPROBS = "logprobs";
 
 /** True for a path in the log probabilities of an answer, or for their own. */
 export function isInLogprobs(path: JsonPath): boolean {
   return isWithin(path, LOGPROBS);
 }
 
-/** Returns the edits that empty the log probabilities of a JSON text. Can be interrupted. */
-export function* withoutLogprobs(text: string): Generator<void, readonly Edit[], void> {
-  // The name may have escapes.
-  if (!text.includes(LOGPROBS) && !text.includes("\\u")) return [];
-  const edits: Edit[] = [];
+/** True if a JSON text may have log probabilities: their name may have escapes. */
+export function mayHaveLogprobs(text: string): boolean {
+  return text.includes(LOGPROBS) || text.includes("\\u");
+}
+
+/**
+ * Calls `edit` with the edits that empty the log probabilities of a JSON text. Can be interrupted.
+ */
+export function* withoutLogprobs(
+  text: string,
+  edit: (edit: Edit) => void,
+): Generator<void, void, void> {
   /** The log probabilities whose end is looked for, and the level of the object that has them. */
   let begun: { readonly start: number; readonly level: number } | null = null;
   let level = 0;
@@ -24,7 +32,7 @@ export function* withoutLogprobs(text: string): Generator<void, readonly Edit[],
     const { start } = begun;
     begun = null;
     const empty = text[start] === "[" ? "[]" : "null";
-    if (end - start !== empty.length) edits.push({ start, end, text: empty });
+    if (end - start !== empty.length) edit({ start, end, text: empty });
   }
 
   const objects: Objects = {
@@ -42,5 +50,4 @@ export function* withoutLogprobs(text: string): Generator<void, readonly Edit[],
     if (begun !== null || path[path.length - 1] !== LOGPROBS || !isInLogprobs(path)) return;
     begun = { start: skipBlanks(text, skipBlanks(text, end) + 1), level };
   }, objects);
-  return edits;
 }

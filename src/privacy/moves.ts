@@ -1,4 +1,5 @@
 import type { Span } from "../formats/edit.ts";
+import { atOnce, PIECE_CHARS } from "./pace.ts";
 
 /**
  * A replaced part of a text, in code points: services that write positions count characters so.
@@ -13,10 +14,16 @@ export interface Move {
 
 /** Returns the number of code points of a text, of which a stream may cut one in two. */
 export function charsIn(text: string): number {
-  let count = text.length;
-  for (let at = 0; at < text.length; at++) {
+  return atOnce(charSteps(text, 0, text.length));
+}
+
+/** Counts the code points of a part of a text. Can be interrupted. */
+function* charSteps(text: string, start: number, end: number): Generator<void, number, void> {
+  let count = end - start;
+  for (let at = start; at < end; at++) {
     // The second half of a pair.
     if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+    if ((at - start) % PIECE_CHARS === PIECE_CHARS - 1) yield;
   }
   return count;
 }
@@ -29,8 +36,8 @@ interface ReplacedPart extends Span {
 /** The moves of one text, as far as its parts were added. */
 export interface Moves {
   readonly all: readonly Move[];
-  /** Adds the next parts of the text, in order; those that stay move nothing. */
-  add(parts: readonly ReplacedPart[]): void;
+  /** Adds the next parts, in order; those that stay move nothing. Can be interrupted. */
+  add(parts: readonly ReplacedPart[]): Generator<void, void, void>;
 }
 
 /** Returns the moves of a text without parts. */
@@ -39,13 +46,13 @@ export function newMoves(text: string): Moves {
   let [at, chars, newChars] = [0, 0, 0];
   return {
     all,
-    add(parts) {
+    *add(parts) {
       for (const part of parts) {
         if (part.text === null) continue;
-        const between = charsIn(text.slice(at, part.start));
+        const between = yield* charSteps(text, at, part.start);
         const move = {
           start: chars + between,
-          end: chars + between + charsIn(text.slice(part.start, part.end)),
+          end: chars + between + (yield* charSteps(text, part.start, part.end)),
           newStart: newChars + between,
           newEnd: newChars + between + charsIn(part.text),
         };
@@ -60,7 +67,7 @@ export function newMoves(text: string): Moves {
 /** Returns the moves of a text whose parts are known. */
 export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
   const moves = newMoves(text);
-  moves.add(parts);
+  atOnce(moves.add(parts));
   return moves.all;
 }
 

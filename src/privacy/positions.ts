@@ -5,6 +5,7 @@ import { kindOf } from "./answer_members.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { type JsonPath, type Objects, type Parents, walkJson } from "./json_strings.ts";
 import { type Move, movedPosition, movesOf } from "./moves.ts";
+import { newPiecesTest } from "./pace.ts";
 import type { AnswerForm } from "./types.ts";
 
 /** What only a text with positions has. */
@@ -38,19 +39,26 @@ export function mayHavePosition(text: string): boolean {
   return MAY_HAVE_POSITION.test(text);
 }
 
+/** The same, which can be interrupted. */
+export const positionMayBeIn = newPiecesTest(mayHavePosition, "start_char_index".length + 2);
+
+/** True for the name of a position in a document of the request. */
+export function isDocumentPosition(name: string): boolean {
+  return DOCUMENT_POSITIONS.has(name);
+}
+
 /**
- * Returns the edits of the positions of a JSON text: those in documents are positions in what the
- * client has sent. `moveIn` moves those in texts of the answer; null for one that stays. Can be
- * interrupted.
+ * Calls `edit` with the edits of the positions of a JSON text: those in documents are positions in
+ * what the client has sent. `moveIn` moves those in texts of the answer; null for one that stays.
+ * Can be interrupted.
  */
 export function* positionEdits(
   text: string,
   objects: Objects,
   { documents }: AnswerForm,
   moveIn: (position: Position) => number | null,
-): Generator<void, readonly Edit[], void> {
-  if (!mayHavePosition(text)) return [];
-  const edits: Edit[] = [];
+  edit: (edit: Edit) => void,
+): Generator<void, void, void> {
   yield* walkJson(text, ({ kind, start, end }, path, parents) => {
     if (kind !== "number") return;
     const key = path.at(-1);
@@ -62,9 +70,8 @@ export function* positionEdits(
       : isAnnotation(path)
       ? moveIn({ start, end, at, isEnd: isEndOfPart, ...annotationAt(path, parents) })
       : null;
-    if (moved !== null && moved !== at) edits.push(replaceValue({ start, end }, String(moved)));
+    if (moved !== null && moved !== at) edit(replaceValue({ start, end }, String(moved)));
   }, objects);
-  return edits;
 }
 
 function annotationAt(path: JsonPath, parents: Parents): Pick<Position, "path" | "holder"> {

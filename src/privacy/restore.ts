@@ -1,3 +1,4 @@
+import { newPiecesTest, PIECE_CHARS } from "./pace.ts";
 import { CONSONANTS, CORE_CHARS, MAX_LABEL_CHARS, newCorePattern, VOWELS } from "./token_form.ts";
 import type { Span } from "../formats/edit.ts";
 import type { TokenMap } from "./types.ts";
@@ -27,20 +28,11 @@ export function mayHaveToken(text: string): boolean {
   return ESCAPED_LETTER.test(text) || newCorePattern().test(text);
 }
 
-/** Characters that are searched for tokens in one piece. */
-export const PIECE_CHARS = 256 * 1024;
-
 /** Characters behind a piece that its last token may have. */
 const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
 
 /** The same, which can be interrupted. */
-export function* tokenMayBeIn(text: string): Generator<void, boolean, void> {
-  for (let at = 0; at < text.length; at += PIECE_CHARS) {
-    if (mayHaveToken(text.slice(at, at + PIECE_CHARS + MAX_TOKEN_CHARS))) return true;
-    yield;
-  }
-  return false;
-}
+export const tokenMayBeIn = newPiecesTest(mayHaveToken, MAX_TOKEN_CHARS);
 
 /** A word of a text in the form of a token. */
 export interface FoundToken extends Span {

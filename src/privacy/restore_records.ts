@@ -12,8 +12,8 @@ import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
-import { withoutLogprobs } from "./logprobs.ts";
-import { mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
+import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
+import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
@@ -114,7 +114,9 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       pieces.push(piece);
       channel.push(piece, string);
     });
-    if (answer.hidesLogprobs) pushAll(edits, atOnce(withoutLogprobs(record.data)));
+    if (answer.hidesLogprobs && mayHaveLogprobs(record.data)) {
+      atOnce(withoutLogprobs(record.data, (edit) => edits.push(edit)));
+    }
     hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
   }
@@ -133,14 +135,19 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     value: JsonValue,
     event: EventChannels,
   ): readonly Edit[] {
+    if (!mayHavePosition(data)) return [];
     const moveInWhole = newWholeMover(answer, form);
-    const edits = positionEdits(data, objectsOf(value), documentForm, (position) => {
+    const moveIn = (position: Position) => {
       const text = event.annotated(position.path);
       return text === null
         ? moveInWhole(position)
         : positions.moved(text, position.at, position.isEnd);
-    });
-    return atOnce(edits);
+    };
+    const edits: Edit[] = [];
+    atOnce(
+      positionEdits(data, objectsOf(value), documentForm, moveIn, (edit) => edits.push(edit)),
+    );
+    return edits;
   }
 
   function hold(

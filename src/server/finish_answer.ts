@@ -9,7 +9,7 @@ import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
-import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { utf8Steps, utf8Text } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
@@ -148,7 +148,8 @@ function newFinishWhole(call: Call, privacy: CallPrivacy): FinishWhole {
     problem ??= parseProblem(response.body, () => pace.next());
     const steps = finishSteps(answer, text, privacy.answer, await problem);
     const finished = await atPace(pace, steps);
-    return finished === text ? response : { ...response, body: utf8Bytes(finished) };
+    if (finished === text) return response;
+    return { ...response, body: await atPace(pace, utf8Steps(finished)) };
   };
 }
 

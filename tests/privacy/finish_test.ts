@@ -5,7 +5,7 @@ import { visitStrings } from "../../src/privacy/answer_strings.ts";
 import { newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
 import { objectsOf } from "../../src/privacy/json_strings.ts";
-import { PIECE_CHARS } from "../../src/privacy/restore.ts";
+import { PIECE_CHARS } from "../../src/privacy/pace.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answerOf, CORES } from "./answer_cases.ts";
 import { rulesOf } from "./rules.ts";
