@@ -43,11 +43,20 @@ export async function isTooLargeToParse(
  * are too large for it. Texts that are no JSON are not.
  */
 export function areTooLarge(texts: readonly string[]): boolean {
+  const work = tooLargeSteps(...texts);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, which can be interrupted. */
+export function* tooLargeSteps(...texts: readonly string[]): Generator<void, boolean, void> {
   if (texts.reduce((sum, { length }) => sum + length, 0) <= MAX_UNSCANNED_CHARS) return false;
   let maxSteps = MAX_PARSE_STEPS;
   for (const text of texts) {
     const scan = newJsonScan(utf8Bytes(text), { maxSteps });
-    while (!scan.next());
+    while (!scan.next()) yield;
     if (scan.problem() === "too_large") return true;
     maxSteps -= scan.steps();
   }

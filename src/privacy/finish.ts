@@ -6,13 +6,13 @@ import {
   parseJson,
 } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
-import { type Edit, newSplicer, type Span, splice } from "../formats/edit.ts";
+import { newSplicer, type Span } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
 import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import { newPositions } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
-import type { AnswerText, Part, TextKind } from "./answer_text.ts";
+import type { AnswerText, TextKind } from "./answer_text.ts";
 import { LOGPROBS, withoutLogprobs } from "./logprobs.ts";
 import { movedPosition, type Moves, newMoves } from "./moves.ts";
 import {
@@ -26,37 +26,30 @@ import { atOnce } from "./pace.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
 
-/** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
-export function finishText(
-  answer: AnswerText,
-  text: string,
-  kind: TextKind,
-  isCounted = true,
-): string {
-  const parts = answer.parts(text, kind);
-  if (isCounted) { for (const part of parts) answer.count(part); }
-  return splice(text, parts.flatMap(editOf));
-}
+/** Characters that are searched before other work may have its turn. */
+const STEP_CHARS = 64 * 1024;
 
-/** The same, which can be interrupted. */
+/**
+ * Returns a whole text of an answer after a search. Its parts count if `isCounted`. Can be
+ * interrupted if the text is long.
+ */
 export function* textSteps(
   answer: AnswerText,
   text: string,
   kind: TextKind,
+  isCounted = true,
 ): Generator<void, string, void> {
+  const isLong = text.length > STEP_CHARS;
   const splicer = newSplicer(text);
-  for (const parts of answer.partSteps(text, kind)) {
+  for (const parts of isLong ? answer.partSteps(text, kind) : [answer.parts(text, kind)]) {
     for (const part of parts) {
-      answer.count(part);
-      for (const edit of editOf(part)) splicer.add(edit);
+      if (isCounted) answer.count(part);
+      const { start, end, text: written } = part;
+      if (written !== null) splicer.add({ start, end, text: written });
     }
-    yield;
+    if (isLong) yield;
   }
   return splicer.text();
-}
-
-function editOf({ start, end, text }: Part): Edit[] {
-  return text === null ? [] : [{ start, end, text }];
 }
 
 /**
@@ -86,9 +79,6 @@ export function* finishSteps(
     ? yield* finishJson(answer, text, form, problem === "too_large")
     : yield* textSteps(answer, text, "plain");
 }
-
-/** Characters that are searched before other work may have its turn. */
-const STEP_CHARS = 64 * 1024;
 
 function* finishJson(
   answer: AnswerText,

@@ -18,7 +18,11 @@ export function charsIn(text: string): number {
 }
 
 /** Counts the code points of a part of a text. Can be interrupted. */
-function* charSteps(text: string, start: number, end: number): Generator<void, number, void> {
+export function* charSteps(
+  text: string,
+  start: number,
+  end: number,
+): Generator<void, number, void> {
   let count = end - start;
   for (let at = start; at < end; at++) {
     // The second half of a pair.

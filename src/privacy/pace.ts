@@ -62,6 +62,15 @@ export async function atPace<Value>(
   }
 }
 
+/** The same for work that is mostly short: its value is there at once then. */
+export function atPaceOf<Value>(
+  pace: () => Pace,
+  work: Generator<void, Value, void>,
+): Value | Promise<Value> {
+  const step = work.next();
+  return step.done === true ? step.value : atPace(pace(), work);
+}
+
 /** Characters of a text that are looked at in one piece. */
 export const PIECE_CHARS = 256 * 1024;
 

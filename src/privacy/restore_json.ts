@@ -1,6 +1,7 @@
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import { newTokenText } from "./answer_text.ts";
-import { finishText } from "./finish.ts";
+import { textSteps } from "./finish.ts";
+import { atOnce } from "./pace.ts";
 import type { TokenMap } from "./types.ts";
 
 /**
@@ -8,5 +9,5 @@ import type { TokenMap } from "./types.ts";
  * `replaceJson` does.
  */
 export function restoreJson(text: string, tokens: TokenMap): string {
-  return finishText(newTokenText(tokens, newPrivacyCounts()), text, "json");
+  return atOnce(textSteps(newTokenText(tokens, newPrivacyCounts()), text, "json"));
 }

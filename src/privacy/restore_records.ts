@@ -1,16 +1,16 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
-import { areTooLarge } from "../formats/parse_limits.ts";
+import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, visitStrings } from "./answer_strings.ts";
+import { replaceString, walkStrings } from "./answer_strings.ts";
 import type { Edit, Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
-import { finishText, formFor } from "./finish.ts";
+import { formFor, textSteps } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
 import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
@@ -36,6 +36,15 @@ interface Piece extends Slot {
   readonly received: string;
 }
 
+/** A string of an event that is searched. */
+interface FoundString {
+  readonly literal: Span;
+  readonly string: string;
+  readonly kind: TextKind;
+  /** The name of the text that it continues; null if it is whole. */
+  readonly name: string | null;
+}
+
 /** An event that is not delivered yet. */
 interface HeldRecord {
   readonly record: StreamRecord;
@@ -54,7 +63,8 @@ export interface Delivered {
 
 /** Restores the events of one stream: their number, order and identities stay. */
 export interface RecordRestorer {
-  push(record: StreamRecord): Delivered;
+  /** Adds an event. Can be interrupted, as long ones are. */
+  push(record: StreamRecord): Generator<void, Delivered, void>;
   /** Returns what is held at the end of the stream. */
   end(): Delivered;
   isHolding(): boolean;
@@ -72,50 +82,60 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
-  function add(record: StreamRecord): void {
+  function* add(record: StreamRecord): Generator<void, void, void> {
     const { data } = record;
     // What has no outline is small enough to be parsed.
-    const isTooLarge = record.outline !== undefined && areTooLarge([data]);
+    const isTooLarge = record.outline !== undefined && (yield* tooLargeSteps(data));
     const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
     if (value === undefined) {
       const kind = isTooLarge ? "json" : "plain";
-      hold({ record: data === "" ? record : finishedText(record, kind), edits: [], pieces: [] });
+      const finished = data === "" ? data : yield* textSteps(answer, data, kind);
+      const isSame = finished === data;
+      hold({
+        record: isSame ? record : { ...record, data: finished, raw: null },
+        edits: [],
+        pieces: [],
+      });
       if (data === "[DONE]") endChannels(STREAM_END, new Set());
       return;
     }
-    addEvent(record, value);
+    yield* addEvent(record, value);
   }
 
-  function finishedText(record: StreamRecord, kind: TextKind): StreamRecord {
-    const data = finishText(answer, record.data, kind);
-    return data === record.data ? record : { ...record, data, raw: null };
-  }
-
-  function addEvent(record: StreamRecord, value: JsonValue): void {
+  function* addEvent(record: StreamRecord, value: JsonValue): Generator<void, void, void> {
     const event = eventChannels(value);
     const edits: Edit[] = [];
     const pieces: Piece[] = [];
     const touched = new Set<string>();
-    visitStrings(record.data, objectsOf(value), (string, place) => {
+    let found: FoundString[] = [];
+    const walk = walkStrings(record.data, objectsOf(value), (string, place) => {
       const kind = kindOf(place, string, form);
       if (kind === null) return;
       const name = place.isKey ? null : event.channelOf(place.path);
-      if (name === null) {
-        const finished = finishText(answer, string, kind, !event.isRepetition);
-        if (finished !== string) edits.push(replaceString(place, finished));
-        return;
-      }
-      if (string === "") return;
-      touched.add(name);
-      let channel = channels.get(name);
-      if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
       const { start, end } = place;
-      const piece = { literal: { start, end }, received: string, text: "", isOpen: true };
-      pieces.push(piece);
-      channel.push(piece, string);
+      found.push({ literal: { start, end }, string, kind, name });
     });
+    for (let isDone = false; !isDone;) {
+      isDone = walk.next().done === true;
+      for (const { literal, string, kind, name } of found) {
+        if (name === null) {
+          const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
+          if (finished !== string) edits.push(replaceString(literal, finished));
+          continue;
+        }
+        if (string === "") continue;
+        touched.add(name);
+        let channel = channels.get(name);
+        if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
+        const piece = { literal, received: string, text: "", isOpen: true };
+        pieces.push(piece);
+        yield* channel.push(piece, string);
+      }
+      found = [];
+      if (!isDone) yield;
+    }
     if (answer.hidesLogprobs && mayHaveLogprobs(record.data)) {
-      atOnce(withoutLogprobs(record.data, (edit) => edits.push(edit)));
+      yield* withoutLogprobs(record.data, (edit) => edits.push(edit));
     }
     hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
     endChannels(event, touched);
@@ -199,12 +219,12 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   return {
-    push(record) {
+    *push(record) {
       if (held.length === 0 && !isLookedAt(record.data)) {
-        positions.passed(record.data);
+        yield* positions.passed(record.data);
         return { records: [record], hasText: true };
       }
-      add(record);
+      yield* add(record);
       return release();
     },
     end() {

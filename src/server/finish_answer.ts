@@ -181,6 +181,7 @@ function newSearch(
       const records = stopRecords(terminal.length > 0 ? terminal : group, reason);
       return error === null ? withoutMatches(records, privacy) : records;
     },
+    pace: () => paceOf(call),
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;

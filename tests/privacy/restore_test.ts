@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { newChannel, type Slot } from "../../src/privacy/channel.ts";
-import { finishText } from "../../src/privacy/finish.ts";
+import { textSteps } from "../../src/privacy/finish.ts";
+import { atOnce } from "../../src/privacy/pace.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answerOf, anySizes, anyWords, CORES, cut, type Word } from "./answer_cases.ts";
 
@@ -11,7 +12,7 @@ Deno.test("a whole text has the values of its tokens, in any letter case, with a
   fc.assert(
     fc.property(anyWords, (words) => {
       const { answer, counts } = answerOf();
-      assertEquals(finishText(answer, textOf(words), "plain", true), receivedOf(words));
+      assertEquals(atOnce(textSteps(answer, textOf(words), "plain")), receivedOf(words));
       assertEquals(counts.restored, words.filter(({ isToken }) => isToken).length);
     }),
     { numRuns: 2_000 },
@@ -27,7 +28,7 @@ Deno.test("any cut of a text gives the same text in as many pieces, of which at 
       for (const piece of cut(textOf(words), sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        channel.push(slot, piece);
+        atOnce(channel.push(slot, piece));
         const open = slots.filter(({ isOpen }) => isOpen);
         assert(open.length <= 2);
         assert(
@@ -50,7 +51,7 @@ Deno.test("text without a token arrives in the pieces in which it came, if one e
   const channel = newChannel(answer, "plain", 2);
   const slots = ["seq", "uence q", "z", "ero"].map((text) => {
     const slot = { text: "", isOpen: true };
-    channel.push(slot, text);
+    atOnce(channel.push(slot, text));
     return slot;
   });
   channel.end();
@@ -67,7 +68,7 @@ Deno.test("a word in the form of a core without a value stays, and counts as unk
       for (const piece of cut(text, sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        channel.push(slot, piece);
+        atOnce(channel.push(slot, piece));
       }
       channel.end();
       assertEquals(
@@ -89,7 +90,7 @@ Deno.test("a value in the content of JSON is escaped, so that the JSON has the v
       for (const piece of cut(JSON.stringify({ value: textOf(words) }), sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        channel.push(slot, piece);
+        atOnce(channel.push(slot, piece));
       }
       channel.end();
       assertEquals(JSON.parse(slots.map(({ text }) => text).join("")), {
@@ -112,8 +113,11 @@ Deno.test("a value of a text that was 10 times as long takes at most about 10 ti
         return parts(text, kind);
       },
     });
-    for (let at = 0; at < count; at++) channel.push({ text: "", isOpen: true }, "qzb qzbadofi q");
+    for (let at = 0; at < count; at++) {
+      atOnce(channel.push({ text: "", isOpen: true }, "qzb qzbadofi q"));
+    }
     return looked;
   };
+  assert(pieces(100) > 0);
   assert(pieces(1_000) <= 11 * pieces(100));
 });

@@ -1,6 +1,7 @@
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import type { AnswerForm } from "../../src/privacy/types.ts";
 import type { AnswerText } from "../../src/privacy/answer_text.ts";
+import { atOnce } from "../../src/privacy/pace.ts";
 import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
 
 /** An answer whose texts are no JSON and whose thinking was not signed. */
@@ -32,7 +33,7 @@ export function run(
   const out: StreamRecord[] = [];
   let maxHeld = 0;
   for (const [at, record] of records.entries()) {
-    out.push(...restorer.push(record).records);
+    out.push(...atOnce(restorer.push(record)).records);
     maxHeld = Math.max(maxHeld, at + 1 - out.length);
   }
   out.push(...restorer.end().records);
