@@ -1,10 +1,4 @@
-import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseExact,
-  parseJson,
-} from "../core/json/json.ts";
+import { isObject, type JsonObject, parseExact, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { newSplicer, type Span } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
@@ -216,8 +210,11 @@ export function* finishObject(
   }
   const text = pieces.join("");
   const finished = yield* finishJson(answer, text, form);
-  const parsed: JsonValue | undefined = finished === text ? value : parseExact(finished);
-  return isObject(parsed) ? parsed : value;
+  if (finished === text) return value;
+  const parsed = parseJson(finished);
+  yield;
+  const exact = parseExact(finished, parsed);
+  return isObject(exact) ? exact : value;
 }
 
 /** Pieces of a JSON text that are written in one step. */

@@ -9,7 +9,7 @@ import { paceOf } from "../call/privacy.ts";
 import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
-import { utf8Steps, utf8Text } from "../formats/utf8.ts";
+import { utf8Steps, utf8Text, utf8TextSteps } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
@@ -141,10 +141,10 @@ function newFinishWhole(call: Call, privacy: CallPrivacy): FinishWhole {
   // A search changes only strings, so that the second one need not scan the text again.
   let problem: ReturnType<typeof parseProblem> | null = null;
   return async (response, answer) => {
-    const text = utf8Text(response.body);
+    const pace = paceOf(call);
+    const text = await atPace(pace, utf8TextSteps(response.body));
     // Bytes such as those of speech are not searched, so they need no scan either.
     if (text === null) return response;
-    const pace = paceOf(call);
     problem ??= parseProblem(response.body, () => pace.next());
     const steps = finishSteps(answer, text, privacy.answer, await problem);
     const finished = await atPace(pace, steps);
