@@ -46,6 +46,11 @@ export function* textSteps(
   return splicer.text();
 }
 
+/** True if a text is JSON. `problem` is that of the text, as `finishSteps` gets it. */
+export function isJsonText(text: string, problem: ScanProblem | null | undefined): boolean {
+  return problem === undefined ? parseJson(text) !== undefined : problem !== "invalid";
+}
+
 /**
  * Returns the JSON text of a whole answer after a search: every other byte stays. A text that is no
  * JSON is searched as a text.
@@ -68,8 +73,7 @@ export function* finishSteps(
   const isSearched = answer.searchesAll || (yield* tokenMayBeIn(text)) ||
     form.documents !== undefined && (yield* positionMayBeIn(text));
   if (!isSearched) return text;
-  const isJson = problem === undefined ? parseJson(text) !== undefined : problem !== "invalid";
-  return isJson
+  return isJsonText(text, problem)
     ? yield* finishJson(answer, text, form, problem === "too_large")
     : yield* textSteps(answer, text, "plain");
 }

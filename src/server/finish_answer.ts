@@ -1,19 +1,18 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
-import { parseJson } from "../core/json/json.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import type { HttpResponse, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
+import { knownTokens, listedIds, recall, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
-import { utf8Steps, utf8Text, utf8TextSteps } from "../formats/utf8.ts";
+import { utf8Steps, utf8TextSteps } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
-import { finishDocument, finishSteps } from "../privacy/finish.ts";
+import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
-import { mayHaveToken } from "../privacy/restore.ts";
+import { tokenMayBeIn } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
@@ -45,9 +44,10 @@ export async function finishAnswer(
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);
-    if (reply.kind === "whole") await recallList(call, privacy, reply.response);
+    const problemOf = newProblemOf(call);
+    if (reply.kind === "whole") await recallList(call, privacy, reply.response, problemOf);
     const tokens = knownTokens(privacy);
-    const finishWhole = newFinishWhole(call, privacy);
+    const finishWhole = newFinishWhole(call, privacy, problemOf);
     const ruled = response.length === 0
       ? success(reply)
       : reply.kind === "whole"
@@ -79,10 +79,14 @@ async function recallList(
   call: Call,
   privacy: CallPrivacy,
   { body }: HttpResponse,
+  problemOf: ProblemOf,
 ): Promise<void> {
   if (call.method !== "GET") return;
-  const text = utf8Text(body);
-  if (text !== null && mayHaveToken(text)) await recallListed(call, privacy, parseJson(text));
+  const pace = paceOf(call);
+  const text = await atPace(pace, utf8TextSteps(body));
+  if (text === null || !(await atPace(pace, tokenMayBeIn(text)))) return;
+  if (!isJsonText(text, await problemOf(body))) return;
+  await recall(call, privacy, await atPace(pace, listedIds(text)));
 }
 
 /** Returns the events of a turn over a WebSocket, finished like any other answer. */
@@ -133,20 +137,28 @@ async function applyToStream(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
+/** Returns why the text of a whole answer is not parsed. */
+type ProblemOf = (body: Uint8Array) => ReturnType<typeof parseProblem>;
+
+/** Returns what scans a whole answer once: a search changes only strings in it. */
+function newProblemOf(call: Call): ProblemOf {
+  let problem: ReturnType<typeof parseProblem> | null = null;
+  const pace = paceOf(call);
+  return (body) => problem ??= parseProblem(body, () => pace.next());
+}
+
 /** Returns a whole answer after a search. */
 type FinishWhole = (response: HttpResponse, answer: AnswerText) => Promise<HttpResponse>;
 
 /** Returns what searches the whole answer to a call, once for its rules and once for its tokens. */
-function newFinishWhole(call: Call, privacy: CallPrivacy): FinishWhole {
-  // A search changes only strings, so that the second one need not scan the text again.
-  let problem: ReturnType<typeof parseProblem> | null = null;
+function newFinishWhole(call: Call, privacy: CallPrivacy, problemOf: ProblemOf): FinishWhole {
   return async (response, answer) => {
     const pace = paceOf(call);
     const text = await atPace(pace, utf8TextSteps(response.body));
     // Bytes such as those of speech are not searched, so they need no scan either.
     if (text === null) return response;
-    problem ??= parseProblem(response.body, () => pace.next());
-    const steps = finishSteps(answer, text, privacy.answer, await problem);
+    const problem = await problemOf(response.body);
+    const steps = finishSteps(answer, text, privacy.answer, problem);
     const finished = await atPace(pace, steps);
     if (finished === text) return response;
     return { ...response, body: await atPace(pace, utf8Steps(finished)) };
