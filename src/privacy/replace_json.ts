@@ -75,7 +75,7 @@ function* replaceValues(
   counts.unread += unread.length;
   const [firstUnread] = unread;
   if (policy.refusesUnread && firstUnread !== undefined) {
-    return refuse("privacy_unread", UNREAD, writePath(yield* pathAt(text, firstUnread)));
+    return refuse("privacy_unread", UNREAD, yield* shownPath(text, firstUnread, found));
   }
   if (matchCount > MAX_MATCH_COUNT) return tooManyValues();
   count(privacy, found);
@@ -186,7 +186,7 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
     return refuse(
       "privacy_rule_matched",
       { kind: "rule", rule },
-      yield* shownPath(text, refused.string, found),
+      yield* shownPath(text, refused.string.start, found),
     );
   }
   const names = found.filter(({ string }) => !string.isReplaceable);
@@ -196,7 +196,7 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
   return refuse(
     "privacy_unreplaceable",
     { kind: "rule", rule },
-    yield* shownPath(text, fixed.string, found),
+    yield* shownPath(text, fixed.string.start, found),
   );
 }
 
@@ -280,7 +280,7 @@ const MAX_SHOWN_CHARS = 64;
 /** Returns a path without the names in it that are values themselves. */
 function* shownPath(
   text: string,
-  { start }: SearchedString,
+  start: number,
   found: readonly FoundString[],
 ): Work<string> {
   const hidden = new Set(
