@@ -10,8 +10,8 @@ export interface Slot {
 
 /** One text of a stream, whose pieces are strings of several events. */
 export interface Channel {
-  /** Adds the piece of the next event, which fills its slot now or later. Can be interrupted. */
-  push(slot: Slot, text: string): Generator<void, void, void>;
+  /** Adds the piece of the next event, which fills its slot now or later, or more of the last. */
+  push(slot: Slot, text: string): void;
   /** Decides everything: the text is over, or nothing more can be held. */
   end(): void;
   /** True while a slot is open. */
@@ -26,9 +26,6 @@ interface Segment {
 
 /** Decided text that the finders of rules may look back at. */
 const MAX_CONTEXT_CHARS = 64;
-
-/** Characters of an event that are decided in one piece. */
-const STEP_CHARS = 32 * 1024;
 
 /**
  * Returns a channel without text. What is decided is delivered in the event that has brought it, a
@@ -117,17 +114,13 @@ export function newChannel(
   }
 
   return {
-    *push(slot, text) {
+    push(slot, text) {
       if (text === "") return void (slot.isOpen = false);
-      for (let at = 0; at < text.length; at += STEP_CHARS) {
-        if (at > 0) yield;
-        const next = text.slice(at, at + STEP_CHARS);
-        const last = segments.at(-1);
-        if (last?.slot === slot) last.text += next;
-        else segments.push({ slot, text: next });
-        slot.isOpen = true;
-        decide((whole) => answer.heldFrom(whole, kind));
-      }
+      const last = segments.at(-1);
+      if (last?.slot === slot) last.text += text;
+      else segments.push({ slot, text });
+      slot.isOpen = true;
+      decide((whole) => answer.heldFrom(whole, kind));
     },
     end() {
       if (segments.length > 0) decide((whole) => whole.length);

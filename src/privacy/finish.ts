@@ -1,12 +1,12 @@
 import { isObject, type JsonObject, parseExact, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
-import { newSplicer, type Span } from "../formats/edit.ts";
+import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
 import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import { newPositions } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
-import type { AnswerText, TextKind } from "./answer_text.ts";
+import type { AnswerText, Part, TextKind } from "./answer_text.ts";
 import { LOGPROBS, withoutLogprobs } from "./logprobs.ts";
 import { movedPosition, type Moves, newMoves } from "./moves.ts";
 import {
@@ -23,27 +23,44 @@ import { tellObjects, toldObjects } from "./told_objects.ts";
 /** Characters that are searched before other work may have its turn. */
 const STEP_CHARS = 64 * 1024;
 
-/**
- * Returns a whole text of an answer after a search. Its parts count if `isCounted`. Can be
- * interrupted if the text is long.
- */
+/** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
+export function finishText(
+  answer: AnswerText,
+  text: string,
+  kind: TextKind,
+  isCounted = true,
+): string {
+  const parts = answer.parts(text, kind);
+  return parts.length === 0 ? text : addParts(answer, newSplicer(text), parts, isCounted).text();
+}
+
+/** The same, which can be interrupted. */
 export function* textSteps(
   answer: AnswerText,
   text: string,
   kind: TextKind,
   isCounted = true,
 ): Generator<void, string, void> {
-  const isLong = text.length > STEP_CHARS;
   const splicer = newSplicer(text);
-  for (const parts of isLong ? answer.partSteps(text, kind) : [answer.parts(text, kind)]) {
-    for (const part of parts) {
-      if (isCounted) answer.count(part);
-      const { start, end, text: written } = part;
-      if (written !== null) splicer.add({ start, end, text: written });
-    }
-    if (isLong) yield;
+  for (const parts of answer.partSteps(text, kind)) {
+    addParts(answer, splicer, parts, isCounted);
+    yield;
   }
   return splicer.text();
+}
+
+function addParts(
+  answer: AnswerText,
+  splicer: Splicer,
+  parts: readonly Part[],
+  isCounted: boolean,
+): Splicer {
+  for (const part of parts) {
+    if (isCounted) answer.count(part);
+    const { start, end, text } = part;
+    if (text !== null) splicer.add({ start, end, text });
+  }
+  return splicer;
 }
 
 /** True if a text is JSON. `problem` is that of the text, as `finishSteps` gets it. */

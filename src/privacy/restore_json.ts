@@ -1,7 +1,6 @@
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import { newTokenText } from "./answer_text.ts";
-import { textSteps } from "./finish.ts";
-import { atOnce } from "./pace.ts";
+import { finishText } from "./finish.ts";
 import type { TokenMap } from "./types.ts";
 
 /**
@@ -9,5 +8,5 @@ import type { TokenMap } from "./types.ts";
  * `replaceJson` does.
  */
 export function restoreJson(text: string, tokens: TokenMap): string {
-  return atOnce(textSteps(newTokenText(tokens, newPrivacyCounts()), text, "json"));
+  return finishText(newTokenText(tokens, newPrivacyCounts()), text, "json");
 }

@@ -10,7 +10,7 @@ import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
-import { formFor, textSteps } from "./finish.ts";
+import { finishText, formFor, textSteps } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
 import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
@@ -35,6 +35,9 @@ interface Piece extends Slot {
   readonly literal: Span;
   readonly received: string;
 }
+
+/** Characters of a string that are searched in one piece. */
+const STEP_CHARS = 32 * 1024;
 
 /** A string of an event that is searched. */
 interface FoundString {
@@ -89,7 +92,9 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
     if (value === undefined) {
       const kind = isTooLarge ? "json" : "plain";
-      const finished = data === "" ? data : yield* textSteps(answer, data, kind);
+      const finished = data.length <= STEP_CHARS
+        ? finishText(answer, data, kind)
+        : yield* textSteps(answer, data, kind);
       const isSame = finished === data;
       hold({
         record: isSame ? record : { ...record, data: finished, raw: null },
@@ -107,31 +112,48 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     const edits: Edit[] = [];
     const pieces: Piece[] = [];
     const touched = new Set<string>();
-    let found: FoundString[] = [];
+    /** Adds a piece of a text to its channel, which gets the string next. */
+    function addPiece({ name, kind, literal, string }: FoundString & { readonly name: string }) {
+      touched.add(name);
+      let channel = channels.get(name);
+      if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
+      const piece: Piece = { literal, received: string, text: "", isOpen: true };
+      pieces.push(piece);
+      return { channel, piece };
+    }
+
+    let long: FoundString[] = [];
     const walk = walkStrings(record.data, objectsOf(value), (string, place) => {
       const kind = kindOf(place, string, form);
       if (kind === null) return;
-      const name = place.isKey ? null : event.channelOf(place.path);
       const { start, end } = place;
-      found.push({ literal: { start, end }, string, kind, name });
+      const name = place.isKey ? null : event.channelOf(place.path);
+      // What is behind a long string of the event waits for it.
+      if (long.length > 0 || string.length > STEP_CHARS) {
+        long.push({ literal: { start, end }, string, kind, name });
+      } else if (name === null) {
+        const finished = finishText(answer, string, kind, !event.isRepetition);
+        if (finished !== string) edits.push(replaceString(place, finished));
+      } else if (string !== "") {
+        const { channel, piece } = addPiece({ literal: { start, end }, string, kind, name });
+        channel.push(piece, string);
+      }
     });
     for (let isDone = false; !isDone;) {
       isDone = walk.next().done === true;
-      for (const { literal, string, kind, name } of found) {
+      for (const { literal, string, kind, name } of long) {
         if (name === null) {
           const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
           if (finished !== string) edits.push(replaceString(literal, finished));
-          continue;
+        } else if (string !== "") {
+          const { channel, piece } = addPiece({ literal, string, kind, name });
+          for (let at = 0; at < string.length; at += STEP_CHARS) {
+            channel.push(piece, string.slice(at, at + STEP_CHARS));
+            yield;
+          }
         }
-        if (string === "") continue;
-        touched.add(name);
-        let channel = channels.get(name);
-        if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
-        const piece = { literal, received: string, text: "", isOpen: true };
-        pieces.push(piece);
-        yield* channel.push(piece, string);
       }
-      found = [];
+      long = [];
       if (!isDone) yield;
     }
     if (answer.hidesLogprobs && mayHaveLogprobs(record.data)) {

@@ -2,7 +2,7 @@ import type { StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
-import { atPaceOf, type Pace } from "./pace.ts";
+import { atOnce, atPaceOf, type Pace } from "./pace.ts";
 import { newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 
@@ -58,12 +58,12 @@ export function searchStream(
   }
 
   /** Returns the events that a group or, with null, the end of the stream sets free. */
-  async function push(group: readonly StreamRecord[] | null): Promise<Searched> {
+  function* push(group: readonly StreamRecord[] | null): Generator<void, Searched, void> {
     const records: StreamRecord[] = [];
     let hasText = false;
     try {
       for (const record of group ?? [null]) {
-        const step = record === null ? restorer.end() : await atPaceOf(pace, restorer.push(record));
+        const step = record === null ? restorer.end() : yield* restorer.push(record);
         if (answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;
@@ -85,11 +85,12 @@ export function searchStream(
     for await (const group of records) {
       if (isStopped) continue;
       isSearching = true;
-      const searched = await push(group);
+      const work = atPaceOf(pace, push(group));
+      const searched = work instanceof Promise ? await work : work;
       isSearching = false;
       if (isStopped || searched.records.length > 0) yield searched;
     }
-    const rest = isStopped ? null : await push(null);
+    const rest = isStopped ? null : atOnce(push(null));
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();
   }

@@ -1,7 +1,6 @@
 import fc from "fast-check";
 import { newChannel, type Slot } from "../../src/privacy/channel.ts";
-import { textSteps } from "../../src/privacy/finish.ts";
-import { atOnce } from "../../src/privacy/pace.ts";
+import { finishText } from "../../src/privacy/finish.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answerOf, anySizes, anyWords, CORES, cut, type Word } from "./answer_cases.ts";
 
@@ -12,7 +11,7 @@ Deno.test("a whole text has the values of its tokens, in any letter case, with a
   fc.assert(
     fc.property(anyWords, (words) => {
       const { answer, counts } = answerOf();
-      assertEquals(atOnce(textSteps(answer, textOf(words), "plain")), receivedOf(words));
+      assertEquals(finishText(answer, textOf(words), "plain"), receivedOf(words));
       assertEquals(counts.restored, words.filter(({ isToken }) => isToken).length);
     }),
     { numRuns: 2_000 },
@@ -28,7 +27,7 @@ Deno.test("any cut of a text gives the same text in as many pieces, of which at 
       for (const piece of cut(textOf(words), sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        atOnce(channel.push(slot, piece));
+        channel.push(slot, piece);
         const open = slots.filter(({ isOpen }) => isOpen);
         assert(open.length <= 2);
         assert(
@@ -51,7 +50,7 @@ Deno.test("text without a token arrives in the pieces in which it came, if one e
   const channel = newChannel(answer, "plain", 2);
   const slots = ["seq", "uence q", "z", "ero"].map((text) => {
     const slot = { text: "", isOpen: true };
-    atOnce(channel.push(slot, text));
+    channel.push(slot, text);
     return slot;
   });
   channel.end();
@@ -68,7 +67,7 @@ Deno.test("a word in the form of a core without a value stays, and counts as unk
       for (const piece of cut(text, sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        atOnce(channel.push(slot, piece));
+        channel.push(slot, piece);
       }
       channel.end();
       assertEquals(
@@ -90,7 +89,7 @@ Deno.test("a value in the content of JSON is escaped, so that the JSON has the v
       for (const piece of cut(JSON.stringify({ value: textOf(words) }), sizes)) {
         const slot = { text: "", isOpen: true };
         slots.push(slot);
-        atOnce(channel.push(slot, piece));
+        channel.push(slot, piece);
       }
       channel.end();
       assertEquals(JSON.parse(slots.map(({ text }) => text).join("")), {
@@ -114,7 +113,7 @@ Deno.test("a value of a text that was 10 times as long takes at most about 10 ti
       },
     });
     for (let at = 0; at < count; at++) {
-      atOnce(channel.push({ text: "", isOpen: true }, "qzb qzbadofi q"));
+      channel.push({ text: "", isOpen: true }, "qzb qzbadofi q");
     }
     return looked;
   };
