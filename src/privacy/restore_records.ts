@@ -66,8 +66,8 @@ export interface Delivered {
 
 /** Restores the events of one stream: their number, order and identities stay. */
 export interface RecordRestorer {
-  /** Adds an event. Can be interrupted, as long ones are. */
-  push(record: StreamRecord): Generator<void, Delivered, void>;
+  /** Adds an event. A long one is added in pieces. */
+  push(record: StreamRecord): Delivered | Generator<void, Delivered, void>;
   /** Returns what is held at the end of the stream. */
   end(): Delivered;
   isHolding(): boolean;
@@ -85,29 +85,41 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
-  function* add(record: StreamRecord): Generator<void, void, void> {
+  /** Adds an event; the rest of the work if it is long. */
+  function add(record: StreamRecord): Generator<void, void, void> | null {
+    const { data } = record;
+    if (data.length > STEP_CHARS) return addLong(record);
+    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    if (value !== undefined) return addEvent(record, value);
+    addText(record, data === "" ? data : finishText(answer, data, "plain"));
+    return null;
+  }
+
+  function* addLong(record: StreamRecord): Generator<void, void, void> {
     const { data } = record;
     // What has no outline is small enough to be parsed.
     const isTooLarge = record.outline !== undefined && (yield* tooLargeSteps(data));
-    const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
-    if (value === undefined) {
-      const kind = isTooLarge ? "json" : "plain";
-      const finished = data.length <= STEP_CHARS
-        ? finishText(answer, data, kind)
-        : yield* textSteps(answer, data, kind);
-      const isSame = finished === data;
-      hold({
-        record: isSame ? record : { ...record, data: finished, raw: null },
-        edits: [],
-        pieces: [],
-      });
-      if (data === "[DONE]") endChannels(STREAM_END, new Set());
-      return;
-    }
-    yield* addEvent(record, value);
+    const value = isTooLarge ? undefined : parseJson(data);
+    if (value !== undefined) return yield* addEvent(record, value) ?? [];
+    addText(record, yield* textSteps(answer, data, isTooLarge ? "json" : "plain"));
   }
 
-  function* addEvent(record: StreamRecord, value: JsonValue): Generator<void, void, void> {
+  /** Adds an event that is no JSON, or too large to be parsed. */
+  function addText(record: StreamRecord, finished: string): void {
+    const isSame = finished === record.data;
+    hold({
+      record: isSame ? record : { ...record, data: finished, raw: null },
+      edits: [],
+      pieces: [],
+    });
+    if (record.data === "[DONE]") endChannels(STREAM_END, new Set());
+  }
+
+  /** Adds an event by its value; the rest of the work if it is long. */
+  function addEvent(
+    record: StreamRecord,
+    value: JsonValue,
+  ): Generator<void, void, void> | null {
     const event = eventChannels(value);
     const edits: Edit[] = [];
     const pieces: Piece[] = [];
@@ -139,28 +151,40 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
         channel.push(piece, string);
       }
     });
-    for (let isDone = false; !isDone;) {
-      isDone = walk.next().done === true;
-      for (const { literal, string, kind, name } of long) {
-        if (name === null) {
-          const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
-          if (finished !== string) edits.push(replaceString(literal, finished));
-        } else if (string !== "") {
-          const { channel, piece } = addPiece({ literal, string, kind, name });
-          for (let at = 0; at < string.length; at += STEP_CHARS) {
-            channel.push(piece, string.slice(at, at + STEP_CHARS));
-            yield;
+
+    function* steps(): Generator<void, void, void> {
+      for (let isDone = false; !isDone;) {
+        isDone = walk.next().done === true;
+        for (const { literal, string, kind, name } of long) {
+          if (name === null) {
+            const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
+            if (finished !== string) edits.push(replaceString(literal, finished));
+          } else if (string !== "") {
+            const { channel, piece } = addPiece({ literal, string, kind, name });
+            for (let at = 0; at < string.length; at += STEP_CHARS) {
+              channel.push(piece, string.slice(at, at + STEP_CHARS));
+              yield;
+            }
           }
         }
+        long = [];
+        if (!isDone) yield;
       }
-      long = [];
-      if (!isDone) yield;
+      if (hasLogprobs) yield* withoutLogprobs(record.data, (edit) => edits.push(edit));
+      end();
     }
-    if (answer.hidesLogprobs && mayHaveLogprobs(record.data)) {
-      yield* withoutLogprobs(record.data, (edit) => edits.push(edit));
+
+    function end(): void {
+      hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
+      endChannels(event, touched);
     }
-    hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
-    endChannels(event, touched);
+
+    const hasLogprobs = answer.hidesLogprobs && mayHaveLogprobs(record.data);
+    if (record.data.length > STEP_CHARS) return steps();
+    atOnce(walk);
+    if (hasLogprobs) atOnce(withoutLogprobs(record.data, (edit) => edits.push(edit)));
+    end();
+    return null;
   }
 
   function newOpenChannel(name: string, kind: TextKind): Channel {
@@ -241,13 +265,14 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   return {
-    *push(record) {
+    push(record) {
       if (held.length === 0 && !isLookedAt(record.data)) {
-        yield* positions.passed(record.data);
-        return { records: [record], hasText: true };
+        const rest = positions.passed(record.data);
+        const delivered = { records: [record], hasText: true };
+        return rest === null ? delivered : after(rest, () => delivered);
       }
-      yield* add(record);
-      return release();
+      const rest = add(record);
+      return rest === null ? release() : after(rest, release);
     },
     end() {
       endAll();
@@ -255,6 +280,12 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     },
     isHolding: () => held.length > 0,
   };
+}
+
+/** Does the rest of some work; returns what comes of it. */
+function* after<Value>(rest: Generator<void, void, void>, value: () => Value) {
+  yield* rest;
+  return value();
 }
 
 function finished({ record, edits, pieces, positions }: HeldRecord): StreamRecord {

@@ -63,7 +63,8 @@ export function searchStream(
     let hasText = false;
     try {
       for (const record of group ?? [null]) {
-        const step = record === null ? restorer.end() : yield* restorer.push(record);
+        const pushed = record === null ? restorer.end() : restorer.push(record);
+        const step = "records" in pushed ? pushed : yield* pushed;
         if (answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;

@@ -19,10 +19,10 @@ const MAY_BE_ANNOTATED = /"choices"|\.delta"/;
 /** How the texts of a stream have changed so far. */
 export interface StreamPositions {
   /**
-   * Adds an event without a token, whose texts are only counted if a position asks for them. Can be
-   * interrupted if the event is long.
+   * Adds an event without a token, whose texts are only counted if a position asks for them.
+   * Returns the rest of the work if the event is long; null for none.
    */
-  passed(data: string): Generator<void, void, void>;
+  passed(data: string): Generator<void, void, void> | null;
   /** Adds decided text of a channel with its parts. */
   decided(channel: string, text: string, parts: readonly Part[]): void;
   /** True if a text has changed. */
@@ -94,11 +94,14 @@ export function newStreamPositions(): StreamPositions {
   }
 
   return {
-    *passed(data) {
-      if (!MAY_BE_ANNOTATED.test(data)) return;
-      if (data.length <= MAX_UNCOUNTED_CHARS) return wait(data, data.length);
-      count();
-      yield* countEvent(data);
+    passed(data) {
+      if (!MAY_BE_ANNOTATED.test(data)) return null;
+      if (data.length > MAX_UNCOUNTED_CHARS) {
+        count();
+        return countEvent(data);
+      }
+      wait(data, data.length);
+      return null;
     },
     decided(channel, text, parts) {
       const moves = movesOf(text, parts);
