@@ -14,7 +14,14 @@ export interface Move {
 
 /** Returns the number of code points of a text, of which a stream may cut one in two. */
 export function charsIn(text: string): number {
-  return atOnce(charSteps(text, 0, text.length));
+  let count = text.length;
+  for (let at = 0; at < text.length; at++) if (isSecondHalf(text, at)) count--;
+  return count;
+}
+
+/** True for the second half of a pair of surrogates. */
+function isSecondHalf(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 /** Counts the code points of a part of a text. Can be interrupted. */
@@ -25,8 +32,7 @@ export function* charSteps(
 ): Generator<void, number, void> {
   let count = end - start;
   for (let at = start; at < end; at++) {
-    // The second half of a pair.
-    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+    if (isSecondHalf(text, at)) count--;
     if ((at - start) % PIECE_CHARS === PIECE_CHARS - 1) yield;
   }
   return count;
@@ -70,6 +76,7 @@ export function newMoves(text: string): Moves {
 
 /** Returns the moves of a text whose parts are known. */
 export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
+  if (parts.length === 0) return [];
   const moves = newMoves(text);
   atOnce(moves.add(parts));
   return moves.all;
