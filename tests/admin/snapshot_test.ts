@@ -321,8 +321,11 @@ privacy:
   const echoes: Fetch = async (_url, { body } = {}) => {
     const { messages } = JSON.parse(await new Response(body).text());
     const content = `${messages.at(-1).content} and eve@example.net`;
-    const [choice] = COMPLETION.choices;
-    return answers(200, { ...COMPLETION, choices: [{ ...choice, message: { content } }] });
+    const message = { role: "assistant", content };
+    return answers(200, {
+      ...COMPLETION,
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+    });
   };
   const { app, get, snapshot, world } = gatewayOver(echoes, TWO_TARGETS + rules);
   const headers = { "x-gateway-provider": "first" };
