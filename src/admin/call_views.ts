@@ -86,6 +86,7 @@ export function finishedView(
     })),
     verified: report.verified.slice(0, MAX_LISTED).map(boundedText),
     lossy: report.lossy.slice(0, MAX_LISTED).map(boundedText),
+    ...report.privacy !== null && { searchMs: rounded(report.privacy.searchMs) },
     usd: report.cost,
     firstByteMs: ms.firstByte === null ? null : rounded(ms.firstByte),
     firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),

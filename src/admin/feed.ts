@@ -3,6 +3,7 @@ import type { World } from "../core/world.ts";
 import { type CallReport, isBilled, newTrace, type Sink } from "../observe/report.ts";
 import { MAX_RING_CALLS, newCallRing, newSlowCalls } from "./call_ring.ts";
 import { attemptsOf, finishedView, isStreaming, markOf } from "./call_views.ts";
+import { newPrivacyWindow, type PrivacyTotals } from "./privacy_window.ts";
 import { newProviderWindow, type ProviderCounts } from "./provider_window.ts";
 import { type FirstContent, newRouteWindow, type RouteCounts } from "./route_window.ts";
 import { type KeyRate, type KeyRates, newKeyRates, newSecondRing } from "./second_ring.ts";
@@ -35,6 +36,7 @@ export interface Feed {
   /** Returns the times to the first content of a target of a route, by its key. */
   firstContent(route: string, target: string): FirstContent;
   key(name: string): KeyRate;
+  privacy(): PrivacyTotals;
   /** Ends the count of open streams. */
   close(): void;
 }
@@ -48,6 +50,7 @@ export function newFeed(
   const providers = newProviderWindow();
   const routes = newRouteWindow();
   const keys: KeyRates = newKeyRates();
+  const privacy = newPrivacyWindow();
   const running = new Map<string, CallReport>();
   const slow = newSlowCalls((id) => providers.read(minuteNow(), id).p95Ms);
   const all = newCallRing();
@@ -116,6 +119,7 @@ export function newFeed(
     else if (outcome === "failed" || outcome === "not_sent") {
       routes.add(minute, generation(), report, "failed");
     }
+    if (report.privacy !== null) privacy.add(minute, report.privacy);
     if (client !== null) {
       keys.add(second, client, report.charge?.tokens ?? inputTokens + outputTokens);
     }
@@ -156,6 +160,7 @@ export function newFeed(
     route: (name) => routes.read(minuteNow(), name),
     firstContent: (route, target) => routes.firstContent(minuteNow(), route, target),
     key: (name) => keys.read(secondNow(), name),
+    privacy: () => privacy.read(minuteNow()),
     close: () => cancel(),
   };
 }

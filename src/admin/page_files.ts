@@ -19,6 +19,7 @@ import head from "./page/head.js" with { type: "text" };
 import log from "./page/log.js" with { type: "text" };
 import keys from "./page/keys.js" with { type: "text" };
 import outcome from "./page/outcome.js" with { type: "text" };
+import privacy from "./page/privacy.js" with { type: "text" };
 import providers from "./page/providers.js" with { type: "text" };
 import routes from "./page/routes.js" with { type: "text" };
 import send_chat from "./page/send_chat.js" with { type: "text" };
@@ -62,6 +63,7 @@ export const PAGE_FILES: ReadonlyMap<string, PageFile> = new Map<string, PageFil
   ["/keys.js", { type: SCRIPT, text: keys }],
   ["/log.js", { type: SCRIPT, text: log }],
   ["/outcome.js", { type: SCRIPT, text: outcome }],
+  ["/privacy.js", { type: SCRIPT, text: privacy }],
   ["/providers.js", { type: SCRIPT, text: providers }],
   ["/routes.js", { type: SCRIPT, text: routes }],
   ["/send_chat.js", { type: SCRIPT, text: send_chat }],

@@ -1,4 +1,5 @@
 import type { CredentialState } from "../core/credential.ts";
+import type { RuleCount } from "../core/privacy_counts.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
 
 /**
@@ -61,6 +62,38 @@ export interface Snapshot {
    */
   readonly notable: readonly FinishedCall[];
   readonly keys: readonly KeyView[];
+  /** Null without privacy policies. */
+  readonly privacy: PrivacyView | null;
+}
+
+/** Privacy policies, and what their rules did in the last 15 minutes: numbers, never a value. */
+export interface PrivacyView {
+  /** Policies in the order of the file. */
+  readonly policies: readonly PrivacyPolicyView[];
+  /** Rules in the order of the file. */
+  readonly rules: readonly PrivacyRuleView[];
+  /** Tokens of answers that became values again. */
+  readonly restored: number;
+  /** Words of answers in the form of a token that belong to no value of their call. */
+  readonly unknown: number;
+  /** Parts of requests that no rule can read. */
+  readonly unread: number;
+}
+
+/** A privacy policy with the names of its rules. */
+export interface PrivacyPolicyView {
+  readonly name: string;
+  readonly rules: readonly string[];
+  /** True if it holds for every call. */
+  readonly isDefault: boolean;
+  /** True if it refuses requests with parts that no rule can read. */
+  readonly refusesUnread: boolean;
+}
+
+/** A privacy rule with the number of values that it found. */
+export interface PrivacyRuleView extends Omit<RuleCount, "rule" | "count"> {
+  readonly name: string;
+  readonly matches: number;
 }
 
 /** Counters of one second; a second without calls is absent. */
@@ -241,6 +274,8 @@ export interface FinishedCall {
   readonly attempts: readonly AttemptView[];
   readonly verified: readonly string[];
   readonly lossy: readonly string[];
+  /** Milliseconds of the search of the request by privacy rules; absent without a policy. */
+  readonly searchMs?: number;
   readonly usd: number | null;
   /** Milliseconds since the call began; null if it did not occur. */
   readonly firstByteMs: number | null;

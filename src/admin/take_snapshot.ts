@@ -8,6 +8,7 @@ import { type KeyFigures, keyViews } from "./key_views.ts";
 import type { NoteBook, Notes } from "./notes.ts";
 import type { Recorder } from "../record/recorder.ts";
 import type {
+  PrivacyView,
   ProviderView,
   RecordsView,
   RouteView,
@@ -81,6 +82,7 @@ export function newSnapshots(
       finishedCount: feed.finishedCount,
       ...feed.finishedSince(cursor.finished),
       keys: keyViews(gateway, feed, figures.latest),
+      privacy: privacyView(generation, feed),
     };
   };
 }
@@ -98,6 +100,30 @@ function recordsView(
   const { isOn, bytes, oldestMs } = recorder.sizes();
   const isShown = generation.config.admin.password !== undefined;
   return { isOn, isShown, bytes, oldestMs: Math.round(oldestMs) };
+}
+
+/** Returns the policies and rules in the order of the file; null if there are no policies. */
+function privacyView(
+  { config: { privacy } }: Generation,
+  feed: Pick<Feed, "privacy">,
+): PrivacyView | null {
+  if (privacy.policies.length === 0) return null;
+  const { matches, ...totals } = feed.privacy();
+  return {
+    policies: privacy.policies.map(({ name, rules, unread }) => ({
+      name,
+      rules,
+      isDefault: name === privacy.default,
+      refusesUnread: unread === "refuse",
+    })),
+    rules: privacy.rules.map(({ name, phase, action }) => ({
+      name,
+      phase,
+      action,
+      matches: matches.get(name) ?? 0,
+    })),
+    ...totals,
+  };
 }
 
 function storeView({ generation, state, world }: Gateway): StoreView {

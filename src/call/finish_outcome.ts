@@ -3,7 +3,7 @@ import type { Fault } from "../core/failure/failure.ts";
 import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
-import { finishObject, finishText } from "../privacy/finish.ts";
+import { finishObject, textSteps } from "../privacy/finish.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import { atPace } from "../privacy/pace.ts";
 import type { Call } from "./call.ts";
@@ -49,13 +49,16 @@ async function finishWith(
   { answer: form }: CallPrivacy,
 ): Promise<Outcome> {
   const { resource, reasoning } = outcome;
+  const pace = paceOf(call);
   return {
     ...outcome,
-    resource: resource === null
-      ? null
-      : await atPace(paceOf(call), finishObject(answer, resource, form)),
-    ...reasoning !== undefined &&
-      { reasoning: { ...reasoning, text: finishText(answer, reasoning.text, "plain") } },
+    resource: resource === null ? null : await atPace(pace, finishObject(answer, resource, form)),
+    ...reasoning !== undefined && {
+      reasoning: {
+        ...reasoning,
+        text: await atPace(pace, textSteps(answer, reasoning.text, "plain")),
+      },
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { textOfString, walkJson } from "../privacy/json_strings.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { ValuedObject } from "../store/privacy_values.ts";
 import type { Call } from "./call.ts";
@@ -31,18 +32,22 @@ export async function recallContinued(
   await recall(call, privacy, namedIds(body));
 }
 
-/** Finds the values of the objects of a list that providers have stored. */
-export async function recallListed(
-  call: Call,
-  privacy: CallPrivacy,
-  list: JsonValue | undefined,
-): Promise<void> {
-  if (!isObject(list) || !Array.isArray(list.data)) return;
-  const ids = list.data.map((one) => isObject(one) ? one.id : null);
-  await recall(call, privacy, ids.filter((id) => typeof id === "string"));
+/** Returns the identifiers of the objects of a list, by its JSON text. Can be interrupted. */
+export function* listedIds(text: string): Generator<void, readonly string[], void> {
+  const ids: string[] = [];
+  yield* walkJson(text, ({ kind, start, end }, [list, , member, ...rest]) => {
+    if (kind !== "string" || list !== "data" || member !== "id" || rest.length > 0) return;
+    ids.push(textOfString(text, start, end));
+  });
+  return ids;
 }
 
-async function recall(call: Call, privacy: CallPrivacy, ids: readonly string[]): Promise<void> {
+/** Finds the values of objects that providers have stored. */
+export async function recall(
+  call: Call,
+  privacy: CallPrivacy,
+  ids: readonly string[],
+): Promise<void> {
   if (ids.length === 0) return;
   const values = await call.state.values.find(ids.map((id) => objectOf(call, id)));
   for (const one of values) privacy.earlier.set(one.core, one);

@@ -99,6 +99,47 @@ export function splice(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
+/** Pieces of a text that are joined at a time, and the longest text that edits make. */
+const JOINED_PIECE_COUNT = 2_048, MAX_SPLICED_CHARS = 128 * 1024 * 1024;
+
+/** A text that gets its edits one by one. */
+export interface Splicer {
+  /** Applies the next edit, in the order of the text. Throws a RangeError for too long a text. */
+  add(edit: Edit): void;
+  /** Returns the text with all edits. */
+  text(): string;
+}
+
+/** Returns a text without edits, which keeps none of them: there may be millions. */
+export function newSplicer(text: string): Splicer {
+  const joined: string[] = [];
+  let pieces: string[] = [];
+  let at = 0;
+  let chars = 0;
+
+  function join(): void {
+    const piece = pieces.join("");
+    chars += piece.length;
+    if (chars > MAX_SPLICED_CHARS) throw new RangeError("the text becomes too long");
+    joined.push(piece);
+    pieces = [];
+  }
+
+  return {
+    add(edit) {
+      pieces.push(text.slice(at, edit.start), edit.text);
+      at = edit.end;
+      if (pieces.length >= JOINED_PIECE_COUNT) join();
+    },
+    text() {
+      if (at === 0 && pieces.length === 0) return text;
+      pieces.push(text.slice(at));
+      join();
+      return joined.join("");
+    },
+  };
+}
+
 /** Returns the edit that replaces the value of a member. */
 export function replaceValue(member: Span, text: string): Edit {
   return { start: member.start, end: member.end, text };

@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../core/json/json.ts";
-import { newJsonScan, scanJson } from "./json_scan.ts";
+import { newJsonScan, scanJson, type ScanProblem } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /**
@@ -15,6 +15,20 @@ export const MAX_UNSCANNED_CHARS = 64 * 1024;
 const MAX_PARSED_BYTES = 16 * 1024 * 1024;
 
 /**
+ * Returns why a text is not parsed: it is no JSON, or too large. Null if it may be parsed,
+ * undefined if that is not known because it is short. Each piece of the scan waits for its `turn`.
+ */
+export async function parseProblem(
+  bytes: Uint8Array,
+  turn: () => Promise<void> | null,
+  maxSteps = MAX_PARSE_STEPS,
+): Promise<ScanProblem | null | undefined> {
+  if (bytes.length <= MAX_UNSCANNED_CHARS) return undefined;
+  const problem = (await scanJson(bytes, { maxSteps }, turn)).problem();
+  return problem === null && bytes.length > MAX_PARSED_BYTES ? "too_large" : problem;
+}
+
+/**
  * True if a JSON text is too large to be parsed in this many steps. A text that is no JSON is not:
  * its reader refuses it, or needs none. Each piece of the scan waits for its `turn`.
  */
@@ -23,9 +37,7 @@ export async function isTooLargeToParse(
   turn: () => Promise<void> | null,
   maxSteps = MAX_PARSE_STEPS,
 ): Promise<boolean> {
-  if (bytes.length <= MAX_UNSCANNED_CHARS) return false;
-  const problem = (await scanJson(bytes, { maxSteps }, turn)).problem();
-  return problem === "too_large" || (problem === null && bytes.length > MAX_PARSED_BYTES);
+  return await parseProblem(bytes, turn, maxSteps) === "too_large";
 }
 
 /**
@@ -33,11 +45,20 @@ export async function isTooLargeToParse(
  * are too large for it. Texts that are no JSON are not.
  */
 export function areTooLarge(texts: readonly string[]): boolean {
+  const work = tooLargeSteps(...texts);
+  for (;;) {
+    const step = work.next();
+    if (step.done === true) return step.value;
+  }
+}
+
+/** The same, which can be interrupted. */
+export function* tooLargeSteps(...texts: readonly string[]): Generator<void, boolean, void> {
   if (texts.reduce((sum, { length }) => sum + length, 0) <= MAX_UNSCANNED_CHARS) return false;
   let maxSteps = MAX_PARSE_STEPS;
   for (const text of texts) {
     const scan = newJsonScan(utf8Bytes(text), { maxSteps });
-    while (!scan.next());
+    while (!scan.next()) yield;
     if (scan.problem() === "too_large") return true;
     maxSteps -= scan.steps();
   }

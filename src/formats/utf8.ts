@@ -25,6 +25,50 @@ export function utf8Text(bytes: Uint8Array): string | null {
 
 const encoder = new TextEncoder();
 
+/** Characters of a text that are encoded in one piece. */
+const PIECE_CHARS = 256 * 1024;
+
+/** Bytes that are decoded in one piece. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Decodes UTF-8 bytes as `utf8Text` does. Can be interrupted. */
+export function* utf8TextSteps(
+  bytes: Uint8Array,
+  fatal = false,
+): Generator<void, string | null, void> {
+  if (bytes.length <= PIECE_BYTES) return utf8Text(bytes);
+  const pieces: string[] = [];
+  const rest = new TextDecoder("utf-8", { ignoreBOM: true, fatal });
+  try {
+    for (let at = 0; at < bytes.length; at += PIECE_BYTES) {
+      const stream = at + PIECE_BYTES < bytes.length;
+      const piece = rest.decode(bytes.subarray(at, at + PIECE_BYTES), { stream });
+      if (!fatal && piece.includes("\uFFFD")) return yield* utf8TextSteps(bytes, true);
+      pieces.push(piece);
+      yield;
+    }
+  } catch {
+    return null;
+  }
+  return pieces.join("");
+}
+
+/** Encodes a text as `utf8Bytes` does. Can be interrupted. */
+export function* utf8Steps(text: string): Generator<void, Uint8Array<ArrayBuffer>, void> {
+  if (text.length <= PIECE_CHARS) return utf8Bytes(text);
+  const bytes = new Uint8Array(utf8Length(text));
+  for (let at = 0, written = 0; at < text.length;) {
+    const piece = text.slice(at, at + PIECE_CHARS);
+    const { read, written: size } = encoder.encodeInto(piece, bytes.subarray(written));
+    // The second half of a pair comes with its first half.
+    const isCut = /[\ud800-\udbff]$/.test(piece) && at + read < text.length;
+    at += isCut ? read - 1 : read;
+    written += isCut ? size - 3 : size;
+    yield;
+  }
+  return bytes;
+}
+
 /** Encodes a text as UTF-8 bytes. */
 export function utf8Bytes(text: string): Uint8Array<ArrayBuffer> {
   return encoder.encode(text);

@@ -1,6 +1,6 @@
-import type { JsonObject, JsonValue } from "../core/json/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
-import { type JsonPath, textOfString, walkJson } from "./json_strings.ts";
+import { type JsonPath, type Objects, textOfString, walkJson } from "./json_strings.ts";
 import { atOnce } from "./pace.ts";
 
 /** Place of a string in the JSON text of an answer, with its quotes, valid while it is visited. */
@@ -16,29 +16,29 @@ export interface StringPlace extends Span {
 type Visit = (string: string, place: StringPlace) => void;
 
 /**
- * Calls `visit` for each string of a JSON text, keys among them, in the order of the text. `value`
- * is the value of the text.
+ * Calls `visit` for each string of a JSON text, keys among them, in the order of the text.
+ * `objects` are those of the text.
  */
-export function visitStrings(text: string, value: JsonValue, visit: Visit): void {
-  atOnce(walkStrings(text, value, visit));
+export function visitStrings(text: string, objects: Objects, visit: Visit): void {
+  atOnce(walkStrings(text, objects, visit));
 }
 
 /** The same, which can be interrupted. */
 export function walkStrings(
   text: string,
-  value: JsonValue,
+  objects: Objects,
   visit: Visit,
 ): Generator<void, void, void> {
-  return walkJson(text, ({ kind, start, end, text: long }, path, parent) => {
+  return walkJson(text, ({ kind, start, end, text: long }, path, parents) => {
     if (kind === "number") return;
     visit(long ?? textOfString(text, start, end), {
       path,
-      parent,
+      parent: parents[parents.length - 1] ?? null,
       isKey: kind === "name",
       start,
       end,
     });
-  }, value);
+  }, objects);
 }
 
 /** Returns the edit that replaces a string literal. */

@@ -29,8 +29,8 @@ export interface AnswerText {
   readonly hidesLogprobs: boolean;
   /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
   parts(text: string, kind: TextKind): readonly Part[];
-  /** The same, which can be interrupted. */
-  partSteps(text: string, kind: TextKind): Generator<void, readonly Part[], void>;
+  /** Yields the same, those of one piece of the text at a time. */
+  partSteps(text: string, kind: TextKind): Generator<readonly Part[], void, void>;
   /**
    * Returns where the end of an unfinished text begins that more text could make a part; the length
    * of the text if there is none.
@@ -57,8 +57,8 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
       return kind === "signed" ? [] : findTokens(text, tokens).map((one) => partOf(one, kind));
     },
     *partSteps(text, kind) {
-      if (kind === "signed") return [];
-      return (yield* tokenSteps(text, tokens)).map((one) => partOf(one, kind));
+      if (kind === "signed") return;
+      for (const found of tokenSteps(text, tokens)) yield found.map((one) => partOf(one, kind));
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
     count({ text }) {
@@ -84,7 +84,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
   /** Texts without a match: most names and words of a protocol are in each event. */
   const clean = new Set<string>();
 
-  function remember<Found extends readonly Match[]>(text: string, matches: Found): Found {
+  function remember(text: string, matches: readonly Match[]): readonly Match[] {
     const isClean = matches.length === 0 && text.length <= MAX_CLEAN_CHARS;
     if (isClean && clean.size < MAX_CLEAN_TEXTS) clean.add(text);
     return matches;
@@ -98,16 +98,20 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       rule,
     })).sort((a, b) => a.start - b.start);
 
+  const parts = (text: string, kind: TextKind) =>
+    clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind);
+
   return {
     searchesAll: true,
     hidesLogprobs: changesAnswers(rules),
-    parts: (text, kind) =>
-      clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind),
+    parts,
     *partSteps(text, kind) {
-      if (clean.has(text)) return [];
+      if (text.length <= MAX_CLEAN_CHARS) return void (yield parts(text, kind));
       const pieces = newSearch(text, rules);
-      while (pieces.next()) yield;
-      return partsOf(remember(text, pieces.matches()), kind);
+      for (let isDone = false; !isDone;) {
+        isDone = !pieces.next();
+        yield partsOf(pieces.matches(), kind);
+      }
     },
     heldFrom: (text) => heldFrom(text, rules),
     count({ rule, text }) {

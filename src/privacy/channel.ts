@@ -10,7 +10,7 @@ export interface Slot {
 
 /** One text of a stream, whose pieces are strings of several events. */
 export interface Channel {
-  /** Adds the piece of the next event, which fills its slot now or later. */
+  /** Adds the piece of the next event, which fills its slot now or later, or more of the last. */
   push(slot: Slot, text: string): void;
   /** Decides everything: the text is over, or nothing more can be held. */
   end(): void;
@@ -116,7 +116,10 @@ export function newChannel(
   return {
     push(slot, text) {
       if (text === "") return void (slot.isOpen = false);
-      segments.push({ slot, text });
+      const last = segments.at(-1);
+      if (last?.slot === slot) last.text += text;
+      else segments.push({ slot, text });
+      slot.isOpen = true;
       decide((whole) => answer.heldFrom(whole, kind));
     },
     end() {

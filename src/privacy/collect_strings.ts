@@ -2,7 +2,14 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 import { classOf, isBase64, isDataUrl, isKnownMember, isShared, isTag } from "./classes.ts";
 import { documentAt } from "./documents.ts";
-import { type JsonPath, type JsonToken, textOfString, walkJson } from "./json_strings.ts";
+import {
+  type JsonPath,
+  type JsonToken,
+  objectsOf,
+  type Parents,
+  textOfString,
+  walkJson,
+} from "./json_strings.ts";
 
 /** A string of a request that is searched, with its place in the JSON text and its quotes. */
 export interface SearchedString extends Span {
@@ -49,7 +56,7 @@ export function* collectStrings(
   function visit(
     { kind, start, end, text: long }: JsonToken,
     path: JsonPath,
-    parent: JsonObject | null,
+    parents: Parents,
   ): void {
     if (kind === "number") {
       if (isTokenList(path)) {
@@ -83,7 +90,7 @@ export function* collectStrings(
         return;
       }
     }
-    if (kindOfString === "signed" && isSigned(parent)) return;
+    if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
     const shared = isShared(path) || isInstructions(value, path);
     add({
       text: string,
@@ -95,7 +102,7 @@ export function* collectStrings(
     });
   }
 
-  const walk = walkJson(text, visit, value);
+  const walk = walkJson(text, visit, objectsOf(value));
   for (let isDone = false; !isDone;) {
     isDone = walk.next().done === true;
     if (!isDone && strings.length < TAKEN_COUNT && chars < TAKEN_CHARS) {
@@ -127,7 +134,7 @@ function isInstructions(value: JsonObject, [list, index]: JsonPath): boolean {
 }
 
 /** True if the thinking of an object has a signature of its provider, which a change breaks. */
-function isSigned(parent: JsonObject | null): boolean {
+function isSigned(parent: JsonObject | null | undefined): boolean {
   const signature = parent?.signature;
   return typeof signature === "string" && isBase64(signature);
 }

@@ -1,20 +1,27 @@
-import {
-  isObject,
-  type JsonObject,
-  type JsonValue,
-  parseExact,
-  parseJson,
-} from "../core/json/json.ts";
-import { type Edit, type Span, splice } from "../formats/edit.ts";
-import { pushAll } from "../core/push_all.ts";
-import { replaceString, type StringPlace, walkStrings } from "./answer_strings.ts";
+import { isObject, type JsonObject, parseExact, parseJson } from "../core/json/json.ts";
+import { jsonPieces } from "../core/json/json_pieces.ts";
+import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
+import type { ScanProblem } from "../formats/json_scan.ts";
+import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
+import { newPositions } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
-import { withoutLogprobs } from "./logprobs.ts";
-import { annotatedKey, mayHavePosition, newWholeMover, positionEdits } from "./positions.ts";
+import { LOGPROBS, withoutLogprobs } from "./logprobs.ts";
+import { movedPosition, type Moves, newMoves } from "./moves.ts";
+import {
+  annotatedKey,
+  isDocumentPosition,
+  type Position,
+  positionEdits,
+  positionMayBeIn,
+} from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { tokenMayBeIn } from "./restore.ts";
+import { tellObjects, toldObjects } from "./told_objects.ts";
+
+/** Characters that are searched before other work may have its turn. */
+const STEP_CHARS = 64 * 1024;
 
 /** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
 export function finishText(
@@ -23,24 +30,42 @@ export function finishText(
   kind: TextKind,
   isCounted = true,
 ): string {
-  return withParts(answer, text, answer.parts(text, kind), isCounted);
+  const parts = answer.parts(text, kind);
+  return parts.length === 0 ? text : addParts(answer, newSplicer(text), parts, isCounted).text();
 }
 
-function withParts(
+/** The same, which can be interrupted. */
+export function* textSteps(
   answer: AnswerText,
   text: string,
-  parts: readonly Part[],
+  kind: TextKind,
   isCounted = true,
-): string {
-  let result = "";
-  let at = 0;
+): Generator<void, string, void> {
+  const splicer = newSplicer(text);
+  for (const parts of answer.partSteps(text, kind)) {
+    addParts(answer, splicer, parts, isCounted);
+    yield;
+  }
+  return splicer.text();
+}
+
+function addParts(
+  answer: AnswerText,
+  splicer: Splicer,
+  parts: readonly Part[],
+  isCounted: boolean,
+): Splicer {
   for (const part of parts) {
     if (isCounted) answer.count(part);
-    if (part.text === null) continue;
-    result += text.slice(at, part.start) + part.text;
-    at = part.end;
+    const { start, end, text } = part;
+    if (text !== null) splicer.add({ start, end, text });
   }
-  return at === 0 ? text : result + text.slice(at);
+  return splicer;
+}
+
+/** True if a text is JSON. `problem` is that of the text, as `finishSteps` gets it. */
+export function isJsonText(text: string, problem: ScanProblem | null | undefined): boolean {
+  return problem === undefined ? parseJson(text) !== undefined : problem !== "invalid";
 }
 
 /**
@@ -52,48 +77,122 @@ export function finishDocument(answer: AnswerText, text: string, form: AnswerFor
 }
 
 /**
- * The same, which can be interrupted. JSON that is too large to be parsed is only walked: what
- * other members say of a text does not count then, and positions stay.
+ * The same, which can be interrupted. `problem` is that of the text, which undefined says is short
+ * enough to be parsed at once. What other members say of a text that is too large to be parsed does
+ * not count, and positions stay.
  */
 export function* finishSteps(
   answer: AnswerText,
   text: string,
   form: AnswerForm,
+  problem?: ScanProblem | null,
+): Generator<void, string, void> {
+  const isSearched = answer.searchesAll || (yield* tokenMayBeIn(text)) ||
+    form.documents !== undefined && (yield* positionMayBeIn(text));
+  if (!isSearched) return text;
+  return isJsonText(text, problem)
+    ? yield* finishJson(answer, text, form, problem === "too_large")
+    : yield* textSteps(answer, text, "plain");
+}
+
+function* finishJson(
+  answer: AnswerText,
+  text: string,
+  form: AnswerForm,
   isTooLarge = false,
 ): Generator<void, string, void> {
-  const hasDocuments = form.documents !== undefined && mayHavePosition(text);
-  if (!answer.searchesAll && !hasDocuments && !(yield* tokenMayBeIn(text))) return text;
-  const value = isTooLarge ? null : parseJson(text);
-  if (value === undefined) {
-    return withParts(answer, text, yield* answer.partSteps(text, "plain"));
-  }
-  yield;
-  const edits: Edit[] = [];
+  const told = isTooLarge ? [] : yield* tellObjects(text);
+  const strings = newSplicer(text);
   // Positions are moved by what is found here: a second search would be one piece.
-  const annotated = new Map<JsonObject, readonly Part[]>();
-  let strings: SearchedString[] = [];
-  const walk = walkStrings(text, value, (string, place) => {
+  const annotated = new Map<JsonObject, Moves>();
+  const written = new Map<string, string>();
+  let waiting: SearchedString[] = [];
+  let chars = 0;
+
+  /** Searches strings of one kind in one text, as those of a request. */
+  function* searchStrings(group: readonly SearchedString[]) {
+    const [first] = group;
+    if (first === undefined) return;
+    const { holder } = first;
+    const joined = group.length === 1 ? first.string : group.map(({ string }) => string).join("\0");
+    const moves = holder === null ? null : newMoves(joined);
+    if (holder !== null && moves !== null) annotated.set(holder, moves);
+    let [index, offset] = [0, 0];
+    let position: ReturnType<typeof newPositions> | null = null;
+    for (const parts of answer.partSteps(joined, first.kind)) {
+      for (const part of parts) {
+        answer.count(part);
+        if (part.text === null) continue;
+        let one = group[index] ?? first;
+        while (part.start >= offset + one.string.length && index < group.length - 1) {
+          offset += one.string.length + 1;
+          one = group[++index] ?? first;
+          position = null;
+        }
+        position ??= newPositions(text, one.start, one.end);
+        const escaped = written.get(part.text) ?? JSON.stringify(part.text).slice(1, -1);
+        written.set(part.text, escaped);
+        strings.add({
+          start: yield* position(part.start - offset),
+          end: yield* position(Math.min(part.end - offset, one.string.length)),
+          text: escaped,
+        });
+      }
+      if (moves !== null) yield* moves.add(parts);
+      chars += joined.length;
+      if (chars < STEP_CHARS) continue;
+      chars = 0;
+      yield;
+    }
+  }
+
+  const documentForm = formFor(answer, form);
+  let [hasLogprobs, hasPositions] = [false, false];
+  const walk = walkStrings(text, toldObjects(told), (string, place) => {
+    if (place.isKey) {
+      hasLogprobs ||= string === LOGPROBS;
+      hasPositions ||= documentForm.documents !== undefined && isDocumentPosition(string);
+    }
     const kind = kindOf(place, string, form);
     if (kind === null) return;
     const { start, end } = place;
-    strings.push({ string, kind, start, end, annotated: annotatedBy(place) });
+    waiting.push({ string, kind, start, end, holder: annotatedBy(place) });
   });
   for (let isDone = false; !isDone;) {
     isDone = walk.next().done === true;
-    for (const one of strings) {
-      const { string, kind } = one;
-      const parts = yield* answer.partSteps(string, kind);
-      if (one.annotated !== null) annotated.set(one.annotated, parts);
-      const finished = withParts(answer, string, parts);
-      if (finished !== string) edits.push(replaceString(one, finished));
-    }
-    strings = [];
+    for (const group of groupsOf(waiting)) yield* searchStrings(group);
+    waiting = [];
     yield;
   }
-  if (answer.hidesLogprobs) pushAll(edits, yield* withoutLogprobs(text));
-  const moveIn = newWholeMover(value, (holder) => annotated.get(holder) ?? []);
-  pushAll(edits, yield* positionEdits(text, value, formFor(answer, form), moveIn));
-  return edits.length === 0 ? text : splice(text, edits);
+  // What follows is in what the search has written: its objects are the same ones.
+  let finished = strings.text();
+  if (hasPositions || annotated.size > 0) {
+    const moveIn = ({ holder, at, isEnd }: Position) => {
+      const moves = holder === null ? undefined : annotated.get(holder);
+      return movedPosition(moves?.all ?? [], at, isEnd);
+    };
+    const positions = newSplicer(finished);
+    yield* positionEdits(finished, toldObjects(told), documentForm, moveIn, positions.add);
+    finished = positions.text();
+  }
+  if (answer.hidesLogprobs && hasLogprobs) {
+    const rest = newSplicer(finished);
+    yield* withoutLogprobs(finished, rest.add);
+    finished = rest.text();
+  }
+  return finished;
+}
+
+/** Divides strings into those that are searched together: what has positions is alone. */
+function groupsOf(strings: readonly SearchedString[]): readonly (readonly SearchedString[])[] {
+  const groups: SearchedString[][] = [];
+  let last: SearchedString[] | undefined;
+  for (const one of strings) {
+    const isOpen = last?.[0]?.kind === one.kind && last[0].holder === null && one.holder === null;
+    if (isOpen) last?.push(one);
+    else groups.push(last = [one]);
+  }
+  return groups;
 }
 
 /** A string of a whole answer that is searched. */
@@ -101,12 +200,12 @@ interface SearchedString extends Span {
   readonly string: string;
   readonly kind: TextKind;
   /** The part with annotations whose text it is; null for any other string. */
-  readonly annotated: JsonObject | null;
+  readonly holder: JsonObject | null;
 }
 
 function annotatedBy({ path, parent, isKey }: StringPlace): JsonObject | null {
   if (isKey || parent === null || !("annotations" in parent)) return null;
-  return path.at(-1) === annotatedKey(parent) ? parent : null;
+  return path[path.length - 1] === annotatedKey(parent) ? parent : null;
 }
 
 /** Returns the form of an answer without the documents of the request, if rules search it. */
@@ -125,9 +224,19 @@ export function* finishObject(
   value: JsonObject,
   form: AnswerForm,
 ): Generator<void, JsonObject, void> {
-  const text = JSON.stringify(value);
+  const pieces: string[] = [];
+  for (const piece of jsonPieces(value)) {
+    pieces.push(piece);
+    if (pieces.length % WRITTEN_PIECE_COUNT === 0) yield;
+  }
+  const text = pieces.join("");
+  const finished = yield* finishJson(answer, text, form);
+  if (finished === text) return value;
+  const parsed = parseJson(finished);
   yield;
-  const finished = yield* finishSteps(answer, text, form);
-  const parsed: JsonValue | undefined = finished === text ? value : parseExact(finished);
-  return isObject(parsed) ? parsed : value;
+  const exact = parseExact(finished, parsed);
+  return isObject(exact) ? exact : value;
 }
+
+/** Pieces of a JSON text that are written in one step. */
+const WRITTEN_PIECE_COUNT = 64;

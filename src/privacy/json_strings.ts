@@ -1,4 +1,4 @@
-import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
+import { endOfStringSteps, endOfValue, skipBlanks } from "../core/json/scan.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 
@@ -8,58 +8,92 @@ export type JsonPath = readonly (string | number)[];
 /** A string, the name of a member, or a number of a JSON text: `text.slice(start, end)`. */
 export interface JsonToken extends Span {
   readonly kind: "string" | "name" | "number";
-  /** The text of a long string with escapes, if the walk has a root. */
+  /** The text of a long string, if the walk has objects. */
   readonly text?: string;
+}
+
+/** What a walk knows of the objects and lists that it enters. */
+export interface Objects {
+  /**
+   * Called for each object and list where it begins, with the last step of its path. Returns what
+   * is known of an object; null for a list.
+   */
+  open(step: string | number | undefined, isList: boolean): JsonObject | null;
+  /** Called at the index after each object and list. */
+  close(end: number): void;
+}
+
+/** The nearest objects of a token: for each step of its path the one that the step begins in. */
+export type Parents = readonly (JsonObject | null)[];
+
+/** Returns the objects of a text whose value is known. */
+export function objectsOf(root: JsonValue): Objects {
+  // Found on the way: a path may have any length, and as many strings.
+  const holders: (JsonValue | undefined)[] = [];
+  return {
+    open(step) {
+      const holder = step === undefined ? root : memberOf(holders[holders.length - 1], step);
+      holders.push(holder);
+      return isObject(holder) ? holder : null;
+    },
+    close: () => void holders.pop(),
+  };
 }
 
 /** Tokens after which a walk may be interrupted, and length of a string from which it may too. */
 const TOKENS_PER_STEP_COUNT = 2_048, LONG_STRING_CHARS = 256 * 1024;
 
-const QUOTE = 34, COMMA = 44, OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123;
-const CLOSE_OBJECT = 125, LOWER_U_CODE = 117;
+/** Escapes of a string after which the search for a position in it may be interrupted. */
+const ESCAPES_PER_STEP_COUNT = 64 * 1024;
+
+const QUOTE = 34, COMMA = 44, BACKSLASH = 92, LOWER_U_CODE = 117;
+const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
 /**
  * Calls `visit` for the strings, names and numbers of a JSON text in their order, whatever its
- * depth. `path` is only valid during the call. Who needs texts and the nearest object that holds a
- * token gives the value of the text as `root`. Yields now and then, so that the walk can be
- * interrupted. The text must be valid for `JSON.parse`.
+ * depth. `path` and `parents` are only valid during the call. Who needs texts and the objects that
+ * hold a token gives `objects`. Yields now and then, so that the walk can be interrupted. The text
+ * must be valid for `JSON.parse`.
  */
 export function* walkJson(
   text: string,
-  visit: (token: JsonToken, path: JsonPath, parent: JsonObject | null) => void,
-  root?: JsonValue,
+  visit: (token: JsonToken, path: JsonPath, parents: Parents) => void,
+  objects?: Objects,
 ): Generator<void, void, void> {
   const path: (string | number)[] = [];
   const isArray: boolean[] = [];
-  // Found on the way: a path may have any length, and as many strings.
-  const holders: (JsonValue | undefined)[] = [];
   const parents: (JsonObject | null)[] = [];
   let isName = false;
   let count = 0;
+  let stepEnd = LONG_STRING_CHARS;
   for (let at = skipBlanks(text, 0); at < text.length; at = skipBlanks(text, at)) {
     const code = text.charCodeAt(at);
-    if (++count % TOKENS_PER_STEP_COUNT === 0) yield;
+    if (++count % TOKENS_PER_STEP_COUNT === 0 || at > stepEnd) {
+      stepEnd = at + LONG_STRING_CHARS;
+      yield;
+    }
     if (code === QUOTE) {
-      const end = endOfString(text, at);
+      const quote = text.indexOf('"', at + 1);
+      const isShort = quote >= 0 && text.charCodeAt(quote - 1) !== BACKSLASH;
+      const end = isShort ? quote + 1 : yield* endOfStringSteps(text, at);
       if (isName) {
         path[path.length - 1] = textOfString(text, at, end);
-        visit({ kind: "name", start: at, end }, path, parents[parents.length - 1] ?? null);
+        visit({ kind: "name", start: at, end }, path, parents);
         isName = false;
         // Behind the colon.
         at = skipBlanks(text, end) + 1;
       } else {
         const isLong = end - at > LONG_STRING_CHARS;
         if (isLong) yield;
-        const long = isLong && root !== undefined ? { text: yield* longText(text, at, end) } : null;
-        const token = { kind: "string", start: at, end, ...long } as const;
-        visit(token, path, parents[parents.length - 1] ?? null);
+        const long = isLong && objects !== undefined
+          ? { text: yield* longText(text, at, end) }
+          : null;
+        visit({ kind: "string", start: at, end, ...long }, path, parents);
         at = end;
       }
     } else if (code === OPEN_OBJECT || code === OPEN_ARRAY) {
-      const step = path[path.length - 1];
-      const holder = step === undefined ? root : memberOf(holders[holders.length - 1], step);
-      holders.push(holder);
-      parents.push(isObject(holder) ? holder : parents[parents.length - 1] ?? null);
+      const known = objects?.open(path[path.length - 1], code === OPEN_ARRAY) ?? null;
+      parents.push(known ?? parents[parents.length - 1] ?? null);
       isArray.push(code === OPEN_ARRAY);
       path.push(code === OPEN_ARRAY ? 0 : "");
       isName = code === OPEN_OBJECT;
@@ -67,10 +101,10 @@ export function* walkJson(
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       isArray.pop();
       path.pop();
-      holders.pop();
       parents.pop();
       isName = false;
       at++;
+      objects?.close(at);
     } else if (code === COMMA) {
       const last = path[path.length - 1];
       if (isArray[isArray.length - 1] === true) path[path.length - 1] = Number(last) + 1;
@@ -78,7 +112,7 @@ export function* walkJson(
       at++;
     } else {
       const end = endOfValue(text, at);
-      visit({ kind: "number", start: at, end }, path, parents[parents.length - 1] ?? null);
+      visit({ kind: "number", start: at, end }, path, parents);
       at = end;
     }
   }
@@ -117,17 +151,22 @@ export function textOfString(text: string, start: number, end: number): string {
 
 /**
  * Returns a function from positions in the text of a string to positions in its JSON text, whose
- * first quote is at `start`. Positions must come in rising order.
+ * first quote is at `start`. Positions must come in rising order. Can be interrupted.
  */
-export function newPositions(text: string, start: number, end: number): (at: number) => number {
+export function newPositions(
+  text: string,
+  start: number,
+  end: number,
+): (at: number) => Generator<void, number, void> {
   // Only the string itself is searched: a text may have many strings.
   const literal = text.slice(start, end);
   let decoded = 0;
   let raw = 1;
   let escape = literal.indexOf("\\");
-  if (escape < 0) return (at) => start + 1 + at;
-  return (at) => {
+  let count = 0;
+  return function* (at) {
     while (decoded < at) {
+      if (++count % ESCAPES_PER_STEP_COUNT === 0) yield;
       const plain = escape < 0 ? literal.length - raw : escape - raw;
       const step = Math.min(plain, at - decoded);
       decoded += step;

@@ -1,4 +1,5 @@
 import type { Span } from "../formats/edit.ts";
+import { atOnce, PIECE_CHARS } from "./pace.ts";
 
 /**
  * A replaced part of a text, in code points: services that write positions count characters so.
@@ -14,9 +15,25 @@ export interface Move {
 /** Returns the number of code points of a text, of which a stream may cut one in two. */
 export function charsIn(text: string): number {
   let count = text.length;
-  for (let at = 0; at < text.length; at++) {
-    // The second half of a pair.
-    if ((text.charCodeAt(at) & 0xfc00) === 0xdc00) count--;
+  for (let at = 0; at < text.length; at++) if (isSecondHalf(text, at)) count--;
+  return count;
+}
+
+/** True for the second half of a pair of surrogates. */
+function isSecondHalf(text: string, at: number): boolean {
+  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
+}
+
+/** Counts the code points of a part of a text. Can be interrupted. */
+export function* charSteps(
+  text: string,
+  start: number,
+  end: number,
+): Generator<void, number, void> {
+  let count = end - start;
+  for (let at = start; at < end; at++) {
+    if (isSecondHalf(text, at)) count--;
+    if ((at - start) % PIECE_CHARS === PIECE_CHARS - 1) yield;
   }
   return count;
 }
@@ -26,24 +43,43 @@ interface ReplacedPart extends Span {
   readonly text: string | null;
 }
 
-/** Returns the moves of a text whose parts are in order; those that stay move nothing. */
-export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
-  const moves: Move[] = [];
+/** The moves of one text, as far as its parts were added. */
+export interface Moves {
+  readonly all: readonly Move[];
+  /** Adds the next parts, in order; those that stay move nothing. Can be interrupted. */
+  add(parts: readonly ReplacedPart[]): Generator<void, void, void>;
+}
+
+/** Returns the moves of a text without parts. */
+export function newMoves(text: string): Moves {
+  const all: Move[] = [];
   let [at, chars, newChars] = [0, 0, 0];
-  for (const part of parts) {
-    if (part.text === null) continue;
-    const between = charsIn(text.slice(at, part.start));
-    const move = {
-      start: chars + between,
-      end: chars + between + charsIn(text.slice(part.start, part.end)),
-      newStart: newChars + between,
-      newEnd: newChars + between + charsIn(part.text),
-    };
-    moves.push(move);
-    at = part.end;
-    [chars, newChars] = [move.end, move.newEnd];
-  }
-  return moves;
+  return {
+    all,
+    *add(parts) {
+      for (const part of parts) {
+        if (part.text === null) continue;
+        const between = yield* charSteps(text, at, part.start);
+        const move = {
+          start: chars + between,
+          end: chars + between + (yield* charSteps(text, part.start, part.end)),
+          newStart: newChars + between,
+          newEnd: newChars + between + charsIn(part.text),
+        };
+        all.push(move);
+        at = part.end;
+        [chars, newChars] = [move.end, move.newEnd];
+      }
+    },
+  };
+}
+
+/** Returns the moves of a text whose parts are known. */
+export function movesOf(text: string, parts: readonly ReplacedPart[]): readonly Move[] {
+  if (parts.length === 0) return [];
+  const moves = newMoves(text);
+  atOnce(moves.add(parts));
+  return moves.all;
 }
 
 /**

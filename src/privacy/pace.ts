@@ -61,3 +61,32 @@ export async function atPace<Value>(
     if (turn !== null) await turn;
   }
 }
+
+/** The same for work that is mostly short: its value is there at once then. */
+export function atPaceOf<Value>(
+  pace: () => Pace,
+  work: Generator<void, Value, void>,
+): Value | Promise<Value> {
+  const step = work.next();
+  return step.done === true ? step.value : atPace(pace(), work);
+}
+
+/** Characters of a text that are looked at in one piece. */
+export const PIECE_CHARS = 256 * 1024;
+
+/**
+ * Returns a test of a whole text that can be interrupted: true if `test` is true for one of its
+ * pieces, each with as many characters behind it as what is looked for has.
+ */
+export function newPiecesTest(
+  test: (piece: string) => boolean,
+  chars: number,
+): (text: string) => Generator<void, boolean, void> {
+  return function* (text) {
+    for (let at = 0; at < text.length; at += PIECE_CHARS) {
+      if (test(text.slice(at, at + PIECE_CHARS + chars))) return true;
+      yield;
+    }
+    return false;
+  };
+}

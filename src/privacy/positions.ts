@@ -1,10 +1,11 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
 import { isWithin, MAX_STEP_COUNT } from "./answer_paths.ts";
 import { kindOf } from "./answer_members.ts";
-import type { AnswerText, Part } from "./answer_text.ts";
-import { type JsonPath, valueAt, walkJson } from "./json_strings.ts";
+import type { AnswerText } from "./answer_text.ts";
+import { type JsonPath, type Objects, type Parents, walkJson } from "./json_strings.ts";
 import { type Move, movedPosition, movesOf } from "./moves.ts";
+import { newPiecesTest } from "./pace.ts";
 import type { AnswerForm } from "./types.ts";
 
 /** What only a text with positions has. */
@@ -29,6 +30,8 @@ export interface Position extends Span {
   readonly isEnd: boolean;
   /** The path of its annotation. */
   readonly path: JsonPath;
+  /** The object that has the annotation; null if none does. */
+  readonly holder: JsonObject | null;
 }
 
 /** True if a JSON text may have positions. */
@@ -36,33 +39,44 @@ export function mayHavePosition(text: string): boolean {
   return MAY_HAVE_POSITION.test(text);
 }
 
+/** The same, which can be interrupted. */
+export const positionMayBeIn = newPiecesTest(mayHavePosition, "start_char_index".length + 2);
+
+/** True for the name of a position in a document of the request. */
+export function isDocumentPosition(name: string): boolean {
+  return DOCUMENT_POSITIONS.has(name);
+}
+
 /**
- * Returns the edits of the positions of a JSON text: those in documents are positions in what the
- * client has sent. `moveIn` moves those in texts of the answer; null for one that stays. Can be
- * interrupted.
+ * Calls `edit` with the edits of the positions of a JSON text: those in documents are positions in
+ * what the client has sent. `moveIn` moves those in texts of the answer; null for one that stays.
+ * Can be interrupted.
  */
 export function* positionEdits(
   text: string,
-  value: JsonValue,
+  objects: Objects,
   { documents }: AnswerForm,
   moveIn: (position: Position) => number | null,
-): Generator<void, readonly Edit[], void> {
-  if (!mayHavePosition(text)) return [];
-  const edits: Edit[] = [];
-  yield* walkJson(text, ({ kind, start, end }, path, parent) => {
+  edit: (edit: Edit) => void,
+): Generator<void, void, void> {
+  yield* walkJson(text, ({ kind, start, end }, path, parents) => {
     if (kind !== "number") return;
     const key = path.at(-1);
     const at = Number(text.slice(start, end));
     if (typeof key !== "string" || !Number.isSafeInteger(at) || at < 0) return;
     const isEndOfPart = ANSWER_POSITIONS.get(key);
     const moved = isEndOfPart === undefined
-      ? movedInDocument(parent, path, at, documents)
+      ? movedInDocument(parents[parents.length - 1] ?? null, path, at, documents)
       : isAnnotation(path)
-      ? moveIn({ start, end, at, isEnd: isEndOfPart, path: path.slice(0, MAX_STEP_COUNT) })
+      ? moveIn({ start, end, at, isEnd: isEndOfPart, ...annotationAt(path, parents) })
       : null;
-    if (moved !== null && moved !== at) edits.push(replaceValue({ start, end }, String(moved)));
-  }, value);
-  return edits;
+    if (moved !== null && moved !== at) edit(replaceValue({ start, end }, String(moved)));
+  }, objects);
+}
+
+function annotationAt(path: JsonPath, parents: Parents): Pick<Position, "path" | "holder"> {
+  const own = path.slice(0, MAX_STEP_COUNT);
+  return { path: own, holder: parents[Math.max(0, own.indexOf("annotations"))] ?? null };
 }
 
 function isAnnotation(path: JsonPath): boolean {
@@ -91,37 +105,28 @@ export function annotatedKey(holder: JsonObject): "text" | "content" {
   return typeof holder.text === "string" ? "text" : "content";
 }
 
-/** Returns the parts of the text at a path in the part of an answer that has it. */
-export type PartsOf = (holder: JsonObject, path: JsonPath, text: string) => readonly Part[];
-
-/** Returns what searches a text for its parts when a position asks for them. */
-export function newPartsOf(answer: AnswerText, form: AnswerForm): PartsOf {
-  return (parent, path, text) => {
-    const kind = kindOf({ start: 0, end: 0, path, parent, isKey: false }, text, form);
-    return kind === null ? [] : answer.parts(text, kind);
-  };
-}
-
 /**
- * Returns what moves the positions whose text is in the same JSON: the part that has the
- * annotations.
+ * Returns what moves the positions of an event whose text is in the same event: in the part that
+ * has the annotations. The text is searched when a position asks for it.
  */
 export function newWholeMover(
-  value: JsonValue,
-  partsOf: PartsOf,
+  answer: AnswerText,
+  form: AnswerForm,
 ): (position: Position) => number | null {
   const known = new Map<JsonObject, readonly Move[]>();
 
-  function movesIn(holder: JsonObject, path: JsonPath): readonly Move[] {
-    const key = annotatedKey(holder);
-    const text = holder[key];
-    return typeof text === "string" ? movesOf(text, partsOf(holder, [...path, key], text)) : [];
+  function movesIn(parent: JsonObject, path: JsonPath): readonly Move[] {
+    const key = annotatedKey(parent);
+    const text = parent[key];
+    if (typeof text !== "string") return [];
+    const place = { start: 0, end: 0, path: [...path, key], parent, isKey: false };
+    const kind = kindOf(place, text, form);
+    return kind === null ? [] : movesOf(text, answer.parts(text, kind));
   }
 
-  return ({ at, isEnd, path }) => {
+  return ({ at, isEnd, path, holder }) => {
+    if (holder === null) return null;
     const holderPath = path.slice(0, Math.max(0, path.indexOf("annotations")));
-    const holder = valueAt(value, holderPath);
-    if (!isObject(holder)) return null;
     let moves = known.get(holder);
     if (moves === undefined) known.set(holder, moves = movesIn(holder, holderPath));
     return movedPosition(moves, at, isEnd);

@@ -3,6 +3,7 @@ import { refuse, type Result, success } from "../core/failure/result.ts";
 import { formHeads, formTexts, type MultipartBody, withTexts } from "../formats/multipart.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { replaceJson, type ReplaceOptions, UNREAD } from "./replace_json.ts";
+import { search } from "./search.ts";
 import type { CallPrivacy } from "./types.ts";
 
 /**
@@ -18,7 +19,8 @@ export async function replaceInForm(
   const [file] = files;
   privacy.counts.unread += files.length;
   if (file !== undefined && privacy.policy.refusesUnread) {
-    return refuse("privacy_unread", UNREAD, file.name);
+    const isValue = search(file.name, privacy.policy.request).length > 0;
+    return refuse("privacy_unread", UNREAD, isValue ? "*" : file.name);
   }
   const texts = formTexts(form);
   const heads = formHeads(form).map((head) => `${JSON.stringify(head)}:null`);

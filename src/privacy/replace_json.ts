@@ -75,7 +75,7 @@ function* replaceValues(
   counts.unread += unread.length;
   const [firstUnread] = unread;
   if (policy.refusesUnread && firstUnread !== undefined) {
-    return refuse("privacy_unread", UNREAD, writePath(yield* pathAt(text, firstUnread)));
+    return refuse("privacy_unread", UNREAD, yield* shownPath(text, firstUnread, found));
   }
   if (matchCount > MAX_MATCH_COUNT) return tooManyValues();
   count(privacy, found);
@@ -108,9 +108,6 @@ export const UNREAD = {
 
 /** Maximum number of places with values in a request. */
 const MAX_MATCH_COUNT = 50_000;
-
-/** Characters of one string after which the work on it may be interrupted. */
-const STEP_CHARS = 64 * 1024;
 
 /** Finds the matches of some strings: as many as there may be, or more than `maxCount`. */
 function* findMatches(
@@ -189,7 +186,7 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
     return refuse(
       "privacy_rule_matched",
       { kind: "rule", rule },
-      yield* shownPath(text, refused.string, found),
+      yield* shownPath(text, refused.string.start, found),
     );
   }
   const names = found.filter(({ string }) => !string.isReplaceable);
@@ -199,7 +196,7 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
   return refuse(
     "privacy_unreplaceable",
     { kind: "rule", rule },
-    yield* shownPath(text, fixed.string, found),
+    yield* shownPath(text, fixed.string.start, found),
   );
 }
 
@@ -237,18 +234,13 @@ function* edit(
   for (const { string, matches } of found) {
     const parts: Part[] = [];
     const position = newPositions(text, string.start, string.end);
-    let reached = 0;
     for (const match of matches) {
-      for (; match.start - reached > STEP_CHARS; reached += STEP_CHARS) {
-        position(reached);
-        yield;
-      }
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
       const value = string.text.slice(match.start, match.end);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
-      edits.push({ start: position(start), end: position(end), text: written });
+      edits.push({ start: yield* position(start), end: yield* position(end), text: written });
       parts.push({ start, end, text: written, rule });
     }
     if (string.document === undefined || parts.length === 0) continue;
@@ -288,7 +280,7 @@ const MAX_SHOWN_CHARS = 64;
 /** Returns a path without the names in it that are values themselves. */
 function* shownPath(
   text: string,
-  { start }: SearchedString,
+  start: number,
   found: readonly FoundString[],
 ): Work<string> {
   const hidden = new Set(

@@ -1,3 +1,4 @@
+import { newPiecesTest, PIECE_CHARS } from "./pace.ts";
 import { CONSONANTS, CORE_CHARS, MAX_LABEL_CHARS, newCorePattern, VOWELS } from "./token_form.ts";
 import type { Span } from "../formats/edit.ts";
 import type { TokenMap } from "./types.ts";
@@ -27,20 +28,11 @@ export function mayHaveToken(text: string): boolean {
   return ESCAPED_LETTER.test(text) || newCorePattern().test(text);
 }
 
-/** Characters that are searched for tokens in one piece. */
-export const PIECE_CHARS = 256 * 1024;
-
 /** Characters behind a piece that its last token may have. */
 const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
 
 /** The same, which can be interrupted. */
-export function* tokenMayBeIn(text: string): Generator<void, boolean, void> {
-  for (let at = 0; at < text.length; at += PIECE_CHARS) {
-    if (mayHaveToken(text.slice(at, at + PIECE_CHARS + MAX_TOKEN_CHARS))) return true;
-    yield;
-  }
-  return false;
-}
+export const tokenMayBeIn = newPiecesTest(mayHaveToken, MAX_TOKEN_CHARS);
 
 /** A word of a text in the form of a token. */
 export interface FoundToken extends Span {
@@ -48,26 +40,28 @@ export interface FoundToken extends Span {
   readonly value: string | null;
 }
 
-/** Returns the tokens of a text as `findTokens` does. Can be interrupted. */
+/** Characters in which tokens begin that are found in one piece: each takes some µs. */
+const TOKEN_PIECE_CHARS = PIECE_CHARS / 4;
+
+/** Yields the tokens of a text that `findTokens` returns, those of one piece at a time. */
 export function* tokenSteps(
   text: string,
   tokens: TokenMap,
-): Generator<void, readonly FoundToken[], void> {
-  if (text.length <= PIECE_CHARS) return findTokens(text, tokens);
-  const all: FoundToken[] = [];
+): Generator<readonly FoundToken[], void, void> {
   for (let from = 0; from < text.length;) {
-    const to = from + PIECE_CHARS;
+    const to = from + TOKEN_PIECE_CHARS;
     let next = to;
-    for (const found of findTokens(text.slice(from, to + MAX_TOKEN_CHARS), tokens)) {
-      const { start, end, value } = found;
+    const found: FoundToken[] = [];
+    for (
+      const { start, end, value } of findTokens(text.slice(from, to + MAX_TOKEN_CHARS), tokens)
+    ) {
       if (from + start >= to) break;
-      all.push({ start: from + start, end: from + end, value });
+      found.push({ start: from + start, end: from + end, value });
       next = Math.max(to, from + end);
     }
     from = next;
-    yield;
+    yield found;
   }
-  return all;
 }
 
 /**

@@ -1,18 +1,19 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
-import { areTooLarge } from "../formats/parse_limits.ts";
+import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, visitStrings } from "./answer_strings.ts";
+import { replaceString, walkStrings } from "./answer_strings.ts";
 import type { Edit, Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
-import { finishText, formFor } from "./finish.ts";
-import { withoutLogprobs } from "./logprobs.ts";
-import { mayHavePosition, newPartsOf, newWholeMover, positionEdits } from "./positions.ts";
+import { finishText, formFor, textSteps } from "./finish.ts";
+import { objectsOf } from "./json_strings.ts";
+import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
+import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
 import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
@@ -35,6 +36,18 @@ interface Piece extends Slot {
   readonly received: string;
 }
 
+/** Characters of a string that are searched in one piece. */
+const STEP_CHARS = 32 * 1024;
+
+/** A string of an event that is searched. */
+interface FoundString {
+  readonly literal: Span;
+  readonly string: string;
+  readonly kind: TextKind;
+  /** The name of the text that it continues; null if it is whole. */
+  readonly name: string | null;
+}
+
 /** An event that is not delivered yet. */
 interface HeldRecord {
   readonly record: StreamRecord;
@@ -53,7 +66,8 @@ export interface Delivered {
 
 /** Restores the events of one stream: their number, order and identities stay. */
 export interface RecordRestorer {
-  push(record: StreamRecord): Delivered;
+  /** Adds an event. A long one is added in pieces. */
+  push(record: StreamRecord): Delivered | Generator<void, Delivered, void>;
   /** Returns what is held at the end of the stream. */
   end(): Delivered;
   isHolding(): boolean;
@@ -73,51 +87,106 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   const documentForm = formFor(answer, form);
   const maxHeld = answer.searchesAll ? MAX_MATCH_EVENTS : MAX_TOKEN_EVENTS;
 
-  function add(record: StreamRecord): void {
+  /** Adds an event; the rest of the work if it is long. */
+  function add(record: StreamRecord): Generator<void, void, void> | null {
+    const { data } = record;
+    if (data.length > STEP_CHARS) return addLong(record);
+    const value = data === "" || data === "[DONE]" ? undefined : parseJson(data);
+    if (value !== undefined) return addEvent(record, value);
+    addText(record, data === "" ? data : finishText(answer, data, "plain"));
+    return null;
+  }
+
+  function* addLong(record: StreamRecord): Generator<void, void, void> {
     const { data } = record;
     // What has no outline is small enough to be parsed.
-    const isTooLarge = record.outline !== undefined && areTooLarge([data]);
-    const value = data === "" || data === "[DONE]" || isTooLarge ? undefined : parseJson(data);
-    if (value === undefined) {
-      const kind = isTooLarge ? "json" : "plain";
-      hold({ record: data === "" ? record : finishedText(record, kind), edits: [], pieces: [] });
-      if (data === "[DONE]") endChannels(STREAM_END, new Set());
-      return;
-    }
-    addEvent(record, value);
+    const isTooLarge = record.outline !== undefined && (yield* tooLargeSteps(data));
+    const value = isTooLarge ? undefined : parseJson(data);
+    if (value !== undefined) return yield* addEvent(record, value) ?? [];
+    addText(record, yield* textSteps(answer, data, isTooLarge ? "json" : "plain"));
   }
 
-  function finishedText(record: StreamRecord, kind: TextKind): StreamRecord {
-    const data = finishText(answer, record.data, kind);
-    return data === record.data ? record : { ...record, data, raw: null };
+  /** Adds an event that is no JSON, or too large to be parsed. */
+  function addText(record: StreamRecord, finished: string): void {
+    const isSame = finished === record.data;
+    hold({
+      record: isSame ? record : { ...record, data: finished, raw: null },
+      edits: [],
+      pieces: [],
+    });
+    if (record.data === "[DONE]") endChannels(STREAM_END, new Set());
   }
 
-  function addEvent(record: StreamRecord, value: JsonValue): void {
+  /** Adds an event by its value; the rest of the work if it is long. */
+  function addEvent(
+    record: StreamRecord,
+    value: JsonValue,
+  ): Generator<void, void, void> | null {
     const event = eventChannels(value);
     const edits: Edit[] = [];
     const pieces: Piece[] = [];
     const touched = new Set<string>();
-    visitStrings(record.data, value, (string, place) => {
-      const kind = kindOf(place, string, form);
-      if (kind === null) return;
-      const name = place.isKey ? null : event.channelOf(place.path);
-      if (name === null) {
-        const finished = finishText(answer, string, kind, !event.isRepetition);
-        if (finished !== string) edits.push(replaceString(place, finished));
-        return;
-      }
-      if (string === "") return;
+    /** Adds a piece of a text to its channel, which gets the string next. */
+    function addPiece({ name, kind, literal, string }: FoundString & { readonly name: string }) {
       touched.add(name);
       let channel = channels.get(name);
       if (channel === undefined) channels.set(name, channel = newOpenChannel(name, kind));
-      const { start, end } = place;
-      const piece = { literal: { start, end }, received: string, text: "", isOpen: true };
+      const piece: Piece = { literal, received: string, text: "", isOpen: true };
       pieces.push(piece);
-      channel.push(piece, string);
+      return { channel, piece };
+    }
+
+    let long: FoundString[] = [];
+    const walk = walkStrings(record.data, objectsOf(value), (string, place) => {
+      const kind = kindOf(place, string, form);
+      if (kind === null) return;
+      const { start, end } = place;
+      const name = place.isKey ? null : event.channelOf(place.path);
+      // What is behind a long string of the event waits for it.
+      if (long.length > 0 || string.length > STEP_CHARS) {
+        long.push({ literal: { start, end }, string, kind, name });
+      } else if (name === null) {
+        const finished = finishText(answer, string, kind, !event.isRepetition);
+        if (finished !== string) edits.push(replaceString(place, finished));
+      } else if (string !== "") {
+        const { channel, piece } = addPiece({ literal: { start, end }, string, kind, name });
+        channel.push(piece, string);
+      }
     });
-    if (answer.hidesLogprobs) pushAll(edits, atOnce(withoutLogprobs(record.data)));
-    hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
-    endChannels(event, touched);
+
+    function* steps(): Generator<void, void, void> {
+      for (let isDone = false; !isDone;) {
+        isDone = walk.next().done === true;
+        for (const { literal, string, kind, name } of long) {
+          if (name === null) {
+            const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
+            if (finished !== string) edits.push(replaceString(literal, finished));
+          } else if (string !== "") {
+            const { channel, piece } = addPiece({ literal, string, kind, name });
+            for (let at = 0; at < string.length; at += STEP_CHARS) {
+              channel.push(piece, string.slice(at, at + STEP_CHARS));
+              yield;
+            }
+          }
+        }
+        long = [];
+        if (!isDone) yield;
+      }
+      if (hasLogprobs) yield* withoutLogprobs(record.data, (edit) => edits.push(edit));
+      end();
+    }
+
+    function end(): void {
+      hold({ record, edits, pieces, positions: () => editsOfPositions(record, value, event) });
+      endChannels(event, touched);
+    }
+
+    const hasLogprobs = answer.hidesLogprobs && mayHaveLogprobs(record.data);
+    if (record.data.length > STEP_CHARS) return steps();
+    atOnce(walk);
+    if (hasLogprobs) atOnce(withoutLogprobs(record.data, (edit) => edits.push(edit)));
+    end();
+    return null;
   }
 
   function newOpenChannel(name: string, kind: TextKind): Channel {
@@ -134,14 +203,19 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     value: JsonValue,
     event: EventChannels,
   ): readonly Edit[] {
-    const moveInWhole = newWholeMover(value, newPartsOf(answer, form));
-    const edits = positionEdits(data, value, documentForm, (position) => {
+    if (!mayHavePosition(data)) return [];
+    const moveInWhole = newWholeMover(answer, form);
+    const moveIn = (position: Position) => {
       const text = event.annotated(position.path);
       return text === null
         ? moveInWhole(position)
         : positions.moved(text, position.at, position.isEnd);
-    });
-    return atOnce(edits);
+    };
+    const edits: Edit[] = [];
+    atOnce(
+      positionEdits(data, objectsOf(value), documentForm, moveIn, (edit) => edits.push(edit)),
+    );
+    return edits;
   }
 
   function hold(
@@ -195,11 +269,12 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   return {
     push(record) {
       if (held.length === 0 && !isLookedAt(record.data)) {
-        positions.passed(record.data);
-        return { records: [record], hasText: true };
+        const rest = positions.passed(record.data);
+        const delivered = { records: [record], hasText: true };
+        return rest === null ? delivered : after(rest, () => delivered);
       }
-      add(record);
-      return release();
+      const rest = add(record);
+      return rest === null ? release() : after(rest, release);
     },
     end() {
       endAll();
@@ -208,6 +283,12 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     isHolding: () => held.length > 0,
     heldChars: () => heldChars,
   };
+}
+
+/** Does the rest of some work; returns what comes of it. */
+function* after<Value>(rest: Generator<void, void, void>, value: () => Value) {
+  yield* rest;
+  return value();
 }
 
 function finished({ record, edits, pieces, positions }: HeldRecord): StreamRecord {

@@ -2,6 +2,7 @@ import { charsOf, type StreamRecord, type StreamReply } from "../core/stream/rep
 import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
+import { atOnce, atPaceOf, type Pace } from "./pace.ts";
 import { newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 
@@ -17,6 +18,8 @@ export interface StreamStop {
   stop(error: unknown, group: readonly StreamRecord[]): readonly StreamRecord[];
   /** Called when the attempt has ended too. */
   stopped(): void;
+  /** Returns the pace of a long event. */
+  pace(): Pace;
 }
 
 /** Events of a stream after a search. */
@@ -42,10 +45,12 @@ export function searchStream(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
   answer: AnswerText,
   form: AnswerForm,
-  { stop, stopped }: StreamStop,
+  { stop, stopped, pace }: StreamStop,
 ): SearchedStream {
   const restorer = newRecordRestorer(answer, form);
   let isStopped = false;
+  /** True while an event is searched, which a sign of life must not overtake. */
+  let isSearching = false;
   /** The last event that was delivered, also of the signs of life. */
   let last: StreamRecord | null = null;
   let releasedChars = 0;
@@ -56,12 +61,13 @@ export function searchStream(
   }
 
   /** Returns the events that a group or, with null, the end of the stream sets free. */
-  function push(group: readonly StreamRecord[] | null): Searched {
+  function* push(group: readonly StreamRecord[] | null): Generator<void, Searched, void> {
     const records: StreamRecord[] = [];
     let hasText = false;
     try {
       for (const record of group ?? [null]) {
-        const step = record === null ? restorer.end() : restorer.push(record);
+        const pushed = record === null ? restorer.end() : restorer.push(record);
+        const step = "records" in pushed ? pushed : yield* pushed;
         if (answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;
@@ -82,12 +88,15 @@ export function searchStream(
   async function* groups(): AsyncGenerator<Searched, void, void> {
     for await (const group of records) {
       if (isStopped) continue;
-      const searched = push(group);
+      isSearching = true;
+      const work = atPaceOf(pace, push(group));
+      const searched = work instanceof Promise ? await work : work;
+      isSearching = false;
       releasedChars = Math.max(0, charsOf(searched.records) - charsOf(group));
       if (isStopped || searched.records.length > 0) yield searched;
       releasedChars = 0;
     }
-    const rest = isStopped ? null : push(null);
+    const rest = isStopped ? null : atOnce(push(null));
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();
   }
@@ -96,7 +105,7 @@ export function searchStream(
     groups: groups(),
     heldChars: () => restorer.heldChars() + releasedChars,
     ...keepAlive !== undefined && {
-      keepAlive: () => restorer.isHolding() ? COMMENT : deliver(keepAlive()),
+      keepAlive: () => isSearching || restorer.isHolding() ? COMMENT : deliver(keepAlive()),
     },
   };
 }

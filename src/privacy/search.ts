@@ -24,8 +24,9 @@ export interface Search {
   /** Returns the number of matches that were found so far. */
   count(): number;
   /**
-   * Returns the matches of a text that was searched to its end: first those that refuse, then
-   * others, then those that only count, so that none of them hides a value that must not be sent.
+   * Returns the matches that are decided since the last call: first those that refuse, then others,
+   * then those that only count, so that none of them hides a value that must not be sent. Later
+   * ones begin behind them. At the end of the text all are decided.
    * Of the same kind no two overlap: the leftmost counts, of several the longest, of equal ones
    * that of the first rule.
    */
@@ -37,6 +38,7 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
   let found: Match[] = [];
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
   let from = 0;
+  let count = 0;
 
   function searchPiece(rule: Rule, finder: Finder, to: number): void {
     // Without the rest of the text: a search that finds nothing goes on to its end.
@@ -55,7 +57,10 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
     found = found.filter(({ start }) => start >= before);
     for (const match of withoutTokens(text, ordered)) {
       const { action } = match.rule;
-      covers[action === "refuse" || action === "monitor" ? action : "others"].add(match);
+      const isNew = covers[action === "refuse" || action === "monitor" ? action : "others"].add(
+        match,
+      );
+      if (isNew) count += 1;
     }
   }
 
@@ -70,13 +75,8 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
       decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
       return from < text.length;
     },
-    count: () =>
-      covers.refuse.matches.length + covers.others.matches.length + covers.monitor.matches.length,
-    matches: () => [
-      ...covers.refuse.matches,
-      ...covers.others.matches,
-      ...covers.monitor.matches,
-    ],
+    count: () => count,
+    matches: () => [...covers.refuse.take(), ...covers.others.take(), ...covers.monitor.take()],
   };
 }
 
@@ -86,14 +86,20 @@ function compareMatches(a: Match, b: Match): number {
 
 /** Returns matches of which no two overlap. They are added in order. */
 function newCover() {
-  const matches: Match[] = [];
+  let matches: Match[] = [];
   let end = 0;
   return {
-    matches,
-    add(match: Match): void {
-      if (match.start < end) return;
+    take(): readonly Match[] {
+      const taken = matches;
+      matches = [];
+      return taken;
+    },
+    /** True if the match overlaps none of those that were added before. */
+    add(match: Match): boolean {
+      if (match.start < end) return false;
       matches.push(match);
       end = match.end;
+      return true;
     },
   };
 }

@@ -1,7 +1,8 @@
 import { parseJson } from "../core/json/json.ts";
 import type { Part } from "./answer_text.ts";
 import { annotatedTexts } from "./event_channels.ts";
-import { charsIn, type Move, movedPosition, movesOf } from "./moves.ts";
+import { atOnce } from "./pace.ts";
+import { charsIn, charSteps, type Move, movedPosition, movesOf } from "./moves.ts";
 
 /** Characters of events whose texts are not counted yet. They count in no budget of memory. */
 const MAX_UNCOUNTED_CHARS = 16 * 1024;
@@ -17,8 +18,11 @@ const MAY_BE_ANNOTATED = /"choices"|\.delta"/;
 
 /** How the texts of a stream have changed so far. */
 export interface StreamPositions {
-  /** Adds an event without a token, whose texts are only counted if a position asks for them. */
-  passed(data: string): void;
+  /**
+   * Adds an event without a token, whose texts are only counted if a position asks for them.
+   * Returns the rest of the work if the event is long; null for none.
+   */
+  passed(data: string): Generator<void, void, void> | null;
   /** Adds decided text of a channel with its parts. */
   decided(channel: string, text: string, parts: readonly Part[]): void;
   /** True if a text has changed. */
@@ -54,18 +58,18 @@ export function newStreamPositions(): StreamPositions {
 
   function count(): void {
     for (const one of waiting) {
-      if (typeof one === "string") countEvent(one);
+      if (typeof one === "string") atOnce(countEvent(one));
       else add(one);
     }
     waiting = [];
     waitingChars = 0;
   }
 
-  function countEvent(data: string): void {
+  function* countEvent(data: string): Generator<void, void, void> {
     const value = parseJson(data);
     if (value === undefined) return;
     for (const [channel, text] of annotatedTexts(value)) {
-      add({ channel, chars: charsIn(text), moves: [] });
+      add({ channel, chars: yield* charSteps(text, 0, text.length), moves: [] });
     }
   }
 
@@ -91,7 +95,13 @@ export function newStreamPositions(): StreamPositions {
 
   return {
     passed(data) {
-      if (MAY_BE_ANNOTATED.test(data)) wait(data, data.length);
+      if (!MAY_BE_ANNOTATED.test(data)) return null;
+      if (data.length > MAX_UNCOUNTED_CHARS) {
+        count();
+        return countEvent(data);
+      }
+      wait(data, data.length);
+      return null;
     },
     decided(channel, text, parts) {
       const moves = movesOf(text, parts);

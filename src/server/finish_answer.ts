@@ -1,5 +1,4 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
-import { parseJson } from "../core/json/json.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import {
@@ -12,14 +11,14 @@ import {
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, recallListed, recallPath } from "../call/stored_values.ts";
+import { knownTokens, listedIds, recall, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
-import { isTooLargeToParse } from "../formats/parse_limits.ts";
-import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { parseProblem } from "../formats/parse_limits.ts";
+import { utf8Steps, utf8TextSteps } from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
-import { finishDocument, finishSteps } from "../privacy/finish.ts";
+import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
-import { mayHaveToken } from "../privacy/restore.ts";
+import { tokenMayBeIn } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
@@ -51,16 +50,20 @@ export async function finishAnswer(
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);
-    if (reply.kind === "whole") await recallList(call, privacy, reply.response);
+    const problemOf = newProblemOf(call);
+    if (reply.kind === "whole") await recallList(call, privacy, reply.response, problemOf);
     const tokens = knownTokens(privacy);
+    const finishWhole = newFinishWhole(call, privacy, problemOf);
     const ruled = response.length === 0
       ? success(reply)
-      : await applyRules(call, privacy, newRuleText(response, counts), reply);
+      : reply.kind === "whole"
+      ? await applyToWhole(call, newRuleText(response, counts), reply, finishWhole)
+      : await applyToStream(call, privacy, newRuleText(response, counts), reply);
     if (!ruled.ok) return refused(call, ruled);
     const captured = captureContent(call, ruled.value);
     const answer = newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
-      ? { ...captured, response: await finishWhole(call, captured.response, answer, privacy) }
+      ? { ...captured, response: await finishWhole(captured.response, answer) }
       : tokens.size === 0 && privacy.answer.documents === undefined
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
@@ -82,10 +85,14 @@ async function recallList(
   call: Call,
   privacy: CallPrivacy,
   { body }: HttpResponse,
+  problemOf: ProblemOf,
 ): Promise<void> {
   if (call.method !== "GET") return;
-  const text = utf8Text(body);
-  if (text !== null && mayHaveToken(text)) await recallListed(call, privacy, parseJson(text));
+  const pace = paceOf(call);
+  const text = await atPace(pace, utf8TextSteps(body));
+  if (text === null || !(await atPace(pace, tokenMayBeIn(text)))) return;
+  if (!isJsonText(text, await problemOf(body))) return;
+  await recall(call, privacy, await atPace(pace, listedIds(text)));
 }
 
 /** Returns the events of a turn over a WebSocket, finished like any other answer. */
@@ -111,18 +118,24 @@ function refused(call: Call, failed: Failed): FinishedAnswer {
   return { made: failed, reply: failureReply(call, failed.failure) };
 }
 
-type Searchable = Extract<Reply, { readonly kind: "whole" | "stream" }>;
+type WholeReply = Extract<Reply, { readonly kind: "whole" }>;
 
-async function applyRules(
+async function applyToWhole(
+  call: Call,
+  rules: AnswerText,
+  reply: WholeReply,
+  finishWhole: FinishWhole,
+): Promise<Result<WholeReply>> {
+  const response = await finishWhole(reply.response, rules);
+  return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
+}
+
+async function applyToStream(
   call: Call,
   privacy: CallPrivacy,
   rules: AnswerText,
-  reply: Searchable,
-): Promise<Result<Searchable>> {
-  if (reply.kind === "whole") {
-    const response = await finishWhole(call, reply.response, rules, privacy);
-    return rules.isRefused() ? refuseAnswer(call) : success({ ...reply, response });
-  }
+  reply: StreamReply,
+): Promise<Result<StreamReply>> {
   const search = newSearch(call, privacy, rules, reply);
   // An early head has the status already, so its signs of life do not wait for the first text.
   if (call.report.ms.earlyHead !== null) return success(streamOf(reply, search.stream));
@@ -130,19 +143,32 @@ async function applyRules(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
-async function finishWhole(
-  call: Call,
-  response: HttpResponse,
-  answer: AnswerText,
-  privacy: CallPrivacy,
-): Promise<HttpResponse> {
-  const text = utf8Text(response.body);
-  // Bytes such as those of speech are not searched, so they need no scan either.
-  if (text === null) return response;
+/** Returns why the text of a whole answer is not parsed. */
+type ProblemOf = (body: Uint8Array) => ReturnType<typeof parseProblem>;
+
+/** Returns what scans a whole answer once: a search changes only strings in it. */
+function newProblemOf(call: Call): ProblemOf {
+  let problem: ReturnType<typeof parseProblem> | null = null;
   const pace = paceOf(call);
-  const isTooLarge = await isTooLargeToParse(response.body, () => pace.next());
-  const finished = await atPace(pace, finishSteps(answer, text, privacy.answer, isTooLarge));
-  return finished === text ? response : { ...response, body: utf8Bytes(finished) };
+  return (body) => problem ??= parseProblem(body, () => pace.next());
+}
+
+/** Returns a whole answer after a search. */
+type FinishWhole = (response: HttpResponse, answer: AnswerText) => Promise<HttpResponse>;
+
+/** Returns what searches the whole answer to a call, once for its rules and once for its tokens. */
+function newFinishWhole(call: Call, privacy: CallPrivacy, problemOf: ProblemOf): FinishWhole {
+  return async (response, answer) => {
+    const pace = paceOf(call);
+    const text = await atPace(pace, utf8TextSteps(response.body));
+    // Bytes such as those of speech are not searched, so they need no scan either.
+    if (text === null) return response;
+    const problem = await problemOf(response.body);
+    const steps = finishSteps(answer, text, privacy.answer, problem);
+    const finished = await atPace(pace, steps);
+    if (finished === text) return response;
+    return { ...response, body: await atPace(pace, utf8Steps(finished)) };
+  };
 }
 
 /** Returns the search of a stream, which ends the attempt if it stops the stream. */
@@ -175,6 +201,7 @@ function newSearch(
       const records = stopRecords(terminal.length > 0 ? terminal : group, reason);
       return error === null ? withoutMatches(records, privacy) : records;
     },
+    pace: () => paceOf(call),
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;

@@ -39,6 +39,7 @@ Deno.test("an empty gateway has a snapshot of its providers, routes and store", 
   assertEquals([shown.uptimeMs, shown.generation, shown.isDraining], [2_500, 1, false]);
   assertEquals([shown.gatewayUrl, shown.requiresKey], ["http://127.0.0.1:8080", false]);
   assertEquals([shown.seconds, shown.running, shown.finished, shown.keys], [[], [], [], []]);
+  assertEquals(shown.privacy, null);
   assertEquals(
     shown.providers.map(({ id, type, maxConcurrent, running }) => [
       id,
@@ -302,6 +303,62 @@ pricing: {first/m: {input: 100000, output: 100000}}
   assertEquals([bob?.isDisabled, bob?.maxRequestsPerMinute], [true, 60]);
   const text = await (await get("/snapshot")).text();
   assert(!text.includes("key-of-ada") && !text.includes("key-of-bob"));
+});
+
+Deno.test("privacy rules are shown with the values that they found in 15 minutes, and never a value", async () => {
+  const rules = `
+privacy:
+  rules:
+    - {name: mail, find: [email], action: replace}
+    - {name: strangers, find: [email], phase: response, action: mask}
+    - {name: keys, find: [aws_key], action: refuse}
+  policies:
+    - {name: outside, rules: [mail, strangers]}
+    - {name: strict, rules: [keys], unread: refuse}
+  default: outside
+`;
+  /** Answers with the last text of the request, which has the token, and another address. */
+  const echoes: Fetch = async (_url, { body } = {}) => {
+    const { messages } = JSON.parse(await new Response(body).text());
+    const content = `${messages.at(-1).content} and eve@example.net`;
+    const message = { role: "assistant", content };
+    return answers(200, {
+      ...COMPLETION,
+      choices: [{ index: 0, message, finish_reason: "stop" }],
+    });
+  };
+  const { app, get, snapshot, world } = gatewayOver(echoes, TWO_TARGETS + rules);
+  const headers = { "x-gateway-provider": "first" };
+  const body = { messages: [{ role: "user", content: "Write to bob@example.com" }] };
+  const answer = await (await app(chatRequest({ headers, body }))).text();
+  assert(answer.includes("Write to bob@example.com and [email]"), answer);
+  const shown = await snapshot();
+  const totals = { restored: 1, unknown: 0, unread: 0 };
+  assertEquals(shown.privacy, {
+    policies: [
+      {
+        name: "outside",
+        rules: ["mail", "strangers"],
+        isDefault: true,
+        refusesUnread: false,
+      },
+      { name: "strict", rules: ["keys"], isDefault: false, refusesUnread: true },
+    ],
+    rules: [
+      { name: "mail", phase: "request", action: "replace", matches: 1 },
+      { name: "strangers", phase: "response", action: "mask", matches: 1 },
+      { name: "keys", phase: "request", action: "refuse", matches: 0 },
+    ],
+    ...totals,
+  });
+  const [call] = shown.finished;
+  assertEquals([call?.access["redacted"], call?.access["restored"]], ["mail:1", 1]);
+  assertEquals(typeof call?.searchMs, "number");
+  const text = await (await get("/snapshot")).text();
+  for (const secret of ["bob", "eve", "qz"]) assert(!text.includes(secret), secret);
+  await world.advance(15 * 60_000);
+  const later = await snapshot();
+  assertEquals(later.privacy?.rules.map(({ matches }) => matches), [0, 0, 0]);
 });
 
 Deno.test("names that clients choose are cut, and hostile ones are only data in the JSON", async () => {

@@ -55,6 +55,7 @@ const SNAPSHOT: Snapshot = {
     objects: [{ name: "responses", entries: 5, bytes: 9 }],
   },
   records: null,
+  privacy: null,
   seconds: [{
     second: AT_MS / 1000 - 1,
     calls: 90,

@@ -219,6 +219,11 @@ Deno.test("values in the texts and headers of multipart bodies are replaced, mas
         true,
       ]);
     }
+    const strict = audited(CONFIG + privacyConfig(RULES, ", unread: refuse"));
+    const form = new FormData();
+    form.append(`file-${VALUES[0]}`, new File(["RIFF"], "a.wav"));
+    const unread = await (await strict.post(pathOf(path), form, target)).text();
+    assert(unread.includes("privacy_unread") && !unread.includes(VALUES[0]), unread);
     assertEquals(leaksIn(gateway.sent), [], path);
     const isDrawn = path.includes("/images/");
     const [sent = ""] = gateway.sent;

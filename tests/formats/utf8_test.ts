@@ -1,4 +1,5 @@
-import { utf8Text } from "../../src/formats/utf8.ts";
+import { Buffer } from "node:buffer";
+import { utf8Bytes, utf8Steps, utf8Text, utf8TextSteps } from "../../src/formats/utf8.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const encoder = new TextEncoder();
@@ -31,3 +32,26 @@ Deno.test("a part of a buffer is decoded without the bytes around it", () => {
   const bytes = encoder.encode("x".repeat(80_000));
   assertEquals(utf8Text(bytes.subarray(10, 70_010)), "x".repeat(70_000));
 });
+
+Deno.test("a long text is encoded and decoded in pieces, whatever characters the cuts divide", () => {
+  for (const piece of ["a", "é", "日", "😀", "x😀", "\ud83d", "\udc00"]) {
+    const text = `b${piece.repeat(700_000)}`;
+    const encoded = stepped(utf8Steps(text));
+    assertEquals(Buffer.compare(encoded.value, utf8Bytes(text)), 0, piece);
+    const decoded = stepped(utf8TextSteps(encoded.value));
+    assertEquals(decoded.value === utf8Text(encoded.value), true, piece);
+    assertEquals(encoded.count >= 2, true, `${encoded.count} ${piece}`);
+    assertEquals(decoded.count >= encoded.value.length >> 20, true, `${decoded.count} ${piece}`);
+  }
+  const bytes = utf8Bytes("a".repeat(3_000_000));
+  bytes[2_000_000] = 0x80;
+  assertEquals(stepped(utf8TextSteps(bytes)).value, null);
+});
+
+/** Returns the value of work in pieces, and how many of them it had. */
+function stepped<Value>(work: Generator<void, Value, void>) {
+  for (let count = 0;; count++) {
+    const step = work.next();
+    if (step.done === true) return { value: step.value, count };
+  }
+}

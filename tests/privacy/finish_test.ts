@@ -1,11 +1,14 @@
+import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
 import { kindOf } from "../../src/privacy/answer_members.ts";
 import { visitStrings } from "../../src/privacy/answer_strings.ts";
-import { newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
+import { type AnswerText, newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
-import { PIECE_CHARS } from "../../src/privacy/restore.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { type Objects, objectsOf } from "../../src/privacy/json_strings.ts";
+import { atOnce, PIECE_CHARS } from "../../src/privacy/pace.ts";
+import { tellObjects, toldObjects } from "../../src/privacy/told_objects.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { answerOf, CORES } from "./answer_cases.ts";
 import { rulesOf } from "./rules.ts";
 import { PLAIN } from "./stream_cases.ts";
@@ -77,8 +80,8 @@ Deno.test("log probabilities, positions and the texts of annotations are read in
 Deno.test("JSON that is too large to be parsed is walked, with the same result", () => {
   const token = `${CORES.mail}email`;
   const text = JSON.stringify({ data: [{ url: `to ${token}`, b64_json: token }], id: token });
-  for (const isTooLarge of [false, true]) {
-    const [finished] = stepped(finishSteps(answerOf().answer, text, PLAIN, isTooLarge));
+  for (const problem of [undefined, null, "too_large"] as const) {
+    const [finished] = stepped(finishSteps(answerOf().answer, text, PLAIN, problem));
     assertEquals(finished, text.replace(`to ${token}`, `to ${MAIL_VALUE}`));
   }
 });
@@ -94,9 +97,86 @@ Deno.test("the work on an answer grows with its length, however deep its strings
     const inner = JSON.stringify(value);
     for (let at = 0; at < depth; at++) value = new Proxy<JsonObject>({ a: value }, { get });
     const text = `${'{"a":'.repeat(depth)}${inner}${"}".repeat(depth)}`;
-    visitStrings(text, value, (string, place) => void kindOf(place, string, PLAIN));
+    visitStrings(text, objectsOf(value), (string, place) => void kindOf(place, string, PLAIN));
     return count;
   };
   const [shallow, deep] = [looks(100), looks(200)];
   assert(deep <= 2.2 * shallow, `${shallow} ${deep}`);
+});
+
+Deno.test("the objects of a text say the same of its strings, whether it is parsed or walked in pieces", () => {
+  const telling = fc.constantFrom("annotations", "signature", "text", "type", "content", "a");
+  const leaf = fc.oneof(
+    fc.constantFrom("output_text", "redacted_thinking", `to ${CORES.mail}`, ""),
+    fc.integer(),
+    fc.constant(null),
+  );
+  const { value } = fc.letrec((tie) => ({
+    value: fc.oneof({ depthSize: "small" }, leaf, tie("object"), tie("list")),
+    object: fc.dictionary(telling, tie("value"), { maxKeys: 4 }),
+    list: fc.array(tie("value"), { maxLength: 3 }),
+  }));
+  fc.assert(
+    fc.property(value, fc.constantFrom(undefined, 2), (value, space) => {
+      const text = JSON.stringify(value, null, space);
+      const kinds = (objects: Objects) => {
+        const seen: unknown[] = [];
+        visitStrings(text, objects, (string, place) => {
+          seen.push([string, kindOf(place, string, PLAIN), place.parent !== null]);
+        });
+        return seen;
+      };
+      const parsed: JsonValue = JSON.parse(text);
+      const told = toldObjects(atOnce(tellObjects(text)));
+      assertEquals(kinds(told), kinds(objectsOf(parsed)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+/** Texts of one million characters, of which each takes a search to another limit. */
+const HOSTILE: Readonly<Record<string, (chars: number) => string>> = {
+  "tokens in one string": (chars) => JSON.stringify({ text: `${CORES.mail} `.repeat(chars / 19) }),
+  "addresses in one string": (chars) => JSON.stringify({ text: "a@b.co ".repeat(chars / 7) }),
+  "escaped quotes": (chars) => JSON.stringify({ text: `${'"'.repeat(chars)}${CORES.mail} a@b.co` }),
+  "short strings": (chars) => JSON.stringify(Array(chars / 20).fill(`${CORES.mail}`)),
+  names: (chars) => {
+    const names = Array.from({ length: chars / 20 }, (_, at) => [`n${at}`, ""]);
+    return JSON.stringify(Object.fromEntries(names));
+  },
+  "positions": (chars) => {
+    const annotations = Array.from({ length: chars / 40 }, (_, start_index) => ({ start_index }));
+    return JSON.stringify({ text: `${CORES.mail} a@b.co `.repeat(1_000), annotations });
+  },
+  "log probabilities": (chars) =>
+    JSON.stringify({ choices: [{ logprobs: Array(chars / 20).fill({ a: "" }) }] }),
+};
+
+for (const [name, make] of Object.entries(HOSTILE)) {
+  Deno.test(`an answer of ${name} is searched in pieces whose number grows with it`, () => {
+    const pieces = (chars: number, search: () => AnswerText) => {
+      const text = `[${make(chars)},"${CORES.mail} a@b.co"]`;
+      return { text, ...runSteps(finishSteps(search(), text, PLAIN, null)) };
+    };
+    const masks = () => newRuleText(rulesOf(MASKS), newPrivacyCounts());
+    for (const search of [() => answerOf().answer, masks]) {
+      const [one, two] = [pieces(500_000, search), pieces(1_000_000, search)];
+      assert(one.result !== one.text);
+      assertEquals(one.result === finishDocument(search(), one.text, PLAIN), true);
+      assert(one.count >= one.text.length / 200_000, `${one.count} pieces`);
+      assert(two.count > 1.6 * one.count, `${one.count} ${two.count} pieces`);
+    }
+  });
+}
+
+function runSteps(work: Generator<void, string, void>) {
+  const [result, count] = stepped(work);
+  return { result, count };
+}
+
+Deno.test("values that make an answer longer than 128 MiB end its search", () => {
+  const value = "v".repeat(16_384);
+  const { answer } = answerOf([{ core: CORES.mail, label: "email", value }]);
+  const text = JSON.stringify({ text: `${CORES.mail} `.repeat(9_000) });
+  assertThrows(() => finishDocument(answer, text, PLAIN));
 });

@@ -193,6 +193,8 @@ Deno.test("lists of tokens are counted as unread, and data is refused with its p
   };
   assertEquals(await refusing({ input: [[1, 2], [3]] }), "privacy_unread input[0][0]");
   assertEquals(await refusing({ prompt: [5] }), "privacy_unread prompt[0]");
+  const image = `data:image/png;base64,${"QUJD".repeat(30)}`;
+  assertEquals(await refusing({ "a@x.com": { image } }), "privacy_unread *.image");
   assertEquals(
     await refusing({ input: [{ content: [{ image_url: `data:image/png;base64,${DATA}` }] }] }),
     "privacy_unread input[0].content[0].image_url",

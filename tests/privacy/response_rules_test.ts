@@ -6,7 +6,7 @@ import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { anySizes, CORES, cut } from "./answer_cases.ts";
 import { rulesOf } from "./rules.ts";
-import { DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
+import { deliveredBy, DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
 
 const MASKS = "find: [email, card, us_ssn, phone], phase: response, action: mask";
 
@@ -84,15 +84,19 @@ Deno.test("events whose words are no match arrive as they came", () => {
 
 Deno.test("text waits only for the end of a word that could be a match", () => {
   const restorer = newRecordRestorer(rules(MASKS).answer, PLAIN);
-  const delivered = (content: string) => restorer.push(chunk({ content })).records.length;
+  const delivered = (content: string) =>
+    deliveredBy(restorer.push(chunk({ content }))).records.length;
   assertEquals([delivered("All is well, "), delivered("says "), delivered("jane")], [1, 1, 0]);
   assertEquals([delivered("t, "), delivered("too. ")], [2, 1]);
 });
 
 Deno.test("the text of an answer does not wait for the last word of its reasoning", () => {
   const restorer = newRecordRestorer(rules(MASKS).answer, PLAIN);
-  assertEquals(restorer.push(chunk({ reasoning_content: "so I am done" })).records.length, 0);
-  assertEquals(restorer.push(chunk({ content: "Well, " })).records.length, 2);
+  assertEquals(
+    deliveredBy(restorer.push(chunk({ reasoning_content: "so I am done" }))).records.length,
+    0,
+  );
+  assertEquals(deliveredBy(restorer.push(chunk({ content: "Well, " }))).records.length, 2);
 });
 
 Deno.test("a token is no match, also where two of them are", () => {
@@ -124,10 +128,12 @@ Deno.test("a refusing rule refuses the answer, and so does a mask within signed 
 Deno.test("an answer is refused if a possible match would hold more than 256 events", () => {
   const { answer } = rules(MASKS);
   const restorer = newRecordRestorer(answer, PLAIN);
-  restorer.push(eventOf({ type: "response.x.delta", output_index: 0, delta: "jane" }));
+  deliveredBy(restorer.push(eventOf({ type: "response.x.delta", output_index: 0, delta: "jane" })));
   for (let at = 0; at < 256; at++) {
     assert(!answer.isRefused());
-    restorer.push(eventOf({ type: "response.y.delta", output_index: 1, delta: "and, " }));
+    deliveredBy(
+      restorer.push(eventOf({ type: "response.y.delta", output_index: 1, delta: "and, " })),
+    );
   }
   assert(answer.isRefused());
 });

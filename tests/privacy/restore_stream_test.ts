@@ -1,6 +1,7 @@
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { NO_PACE } from "../../src/privacy/pace.ts";
 import { searchStream } from "../../src/privacy/restore_stream.ts";
 import { assertEquals } from "../support/assert.ts";
 import { rulesOf } from "./rules.ts";
@@ -20,7 +21,11 @@ Deno.test("the failure of a refused stream has the number behind the last event 
     { records: records(), keepAlive: () => eventOf({ type: "x", sequence_number: 4 }) },
     newRuleText(rulesOf(REFUSES), newPrivacyCounts()),
     PLAIN,
-    { stop: () => [failed, { event: null, data: "", raw: ": end\n\n" }], stopped: () => {} },
+    {
+      stop: () => [failed, { event: null, data: "", raw: ": end\n\n" }],
+      stopped: () => {},
+      pace: () => NO_PACE,
+    },
   );
   const numbers: unknown[] = [];
   const read = (sent: readonly StreamRecord[]) => {
@@ -31,4 +36,41 @@ Deno.test("the failure of a refused stream has the number behind the last event 
   read(sign === null ? [] : [sign]);
   for await (const group of groups) read(group.records);
   assertEquals(numbers, [3, 4, 5]);
+});
+
+Deno.test("a long event is searched in turns with other work, and no sign of life overtakes it", async () => {
+  const delta = `${"Some words. ".repeat(50_000)}jane@example.org is here`;
+  const turns: (() => void)[] = [];
+  let paces = 0;
+  const pace = {
+    ...NO_PACE,
+    next: () => turns.length > 0 ? null : new Promise<void>((go) => void turns.push(go)),
+  };
+  async function* records(): AsyncGenerator<readonly StreamRecord[]> {
+    yield [eventOf({ type: "response.output_text.delta", delta: "Well, " })];
+    yield [eventOf({ type: "response.output_text.delta", delta })];
+  }
+  const { groups, keepAlive } = searchStream(
+    { records: records(), keepAlive: () => eventOf({ type: "x", sequence_number: 4 }) },
+    newRuleText(rulesOf("find: [email], phase: response, action: mask"), newPrivacyCounts()),
+    PLAIN,
+    {
+      stop: () => [],
+      stopped: () => {},
+      pace() {
+        paces += 1;
+        return pace;
+      },
+    },
+  );
+  await groups.next();
+  assertEquals(paces, 0, "a short event needs no turn");
+  const next = groups.next();
+  while (turns.length === 0) await Promise.resolve();
+  assertEquals(keepAlive?.()?.data, "");
+  turns[0]?.();
+  const [record] = (await next).value?.records ?? [];
+  assertEquals(paces, 1);
+  const text = JSON.parse(record?.data ?? "{}").delta;
+  assertEquals(text === delta.replace("jane@example.org", "[email]"), true, text.slice(-40));
 });

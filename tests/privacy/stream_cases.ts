@@ -1,7 +1,12 @@
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import type { AnswerForm } from "../../src/privacy/types.ts";
 import type { AnswerText } from "../../src/privacy/answer_text.ts";
-import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
+import { atOnce } from "../../src/privacy/pace.ts";
+import {
+  type Delivered,
+  newRecordRestorer,
+  type RecordRestorer,
+} from "../../src/privacy/restore_records.ts";
 
 /** An answer whose texts are no JSON and whose thinking was not signed. */
 export const PLAIN: AnswerForm = { isJsonText: false, isThinkingSigned: false };
@@ -32,7 +37,7 @@ export function run(
   const out: StreamRecord[] = [];
   let maxHeld = 0;
   for (const [at, record] of records.entries()) {
-    out.push(...restorer.push(record).records);
+    out.push(...deliveredBy(restorer.push(record)).records);
     maxHeld = Math.max(maxHeld, at + 1 - out.length);
   }
   out.push(...restorer.end().records);
@@ -51,4 +56,9 @@ export function joined(
     for (const [name, text] of textsOf(JSON.parse(data))) texts[name] = (texts[name] ?? "") + text;
   }
   return texts;
+}
+
+/** Returns what an event sets free, also if it is long. */
+export function deliveredBy(pushed: ReturnType<RecordRestorer["push"]>): Delivered {
+  return "records" in pushed ? pushed : atOnce(pushed);
 }

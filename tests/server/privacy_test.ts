@@ -1,6 +1,8 @@
+import { finishedView } from "../../src/admin/call_views.ts";
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { type CapturedCall, newCapture } from "../../src/remote/capture.ts";
+import { collectedSpans } from "../observe/spans/traced.ts";
 import { privacyConfig, TEST_SECRET } from "../privacy/rules.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
@@ -28,12 +30,16 @@ function answered(content: string): JsonObject {
   };
 }
 
+function jsonResponse(value: JsonObject, status = 200): Response {
+  return new Response(streamOf([utf8Bytes(JSON.stringify(value))]), { status });
+}
+
 /** A gateway over an upstream that says yes, and what the upstream has received. */
 function serving(config: string, options?: GatewayOptions) {
   const sent: string[] = [];
   const fetch: Fetch = async (_url, { body }) => {
     sent.push(await new Response(body ?? "").text());
-    return new Response(streamOf([utf8Bytes(JSON.stringify(answered("yes")))]));
+    return jsonResponse(answered("yes"));
   };
   const served = testGateway(config, scriptedWorld({ fetch }), options);
   return {
@@ -105,6 +111,76 @@ Deno.test("header, log line and metrics count by rule, and have neither value no
   for (const text of [...log, metrics, ...response.headers.values()]) {
     assert(!text.includes("@x.com") && !text.includes(token.slice(0, 18)));
   }
+});
+
+Deno.test("no log line, metric, span, header, page or message of a refusal has a value or a token, however a call ends", async () => {
+  const rules = privacyConfig([
+    MAIL,
+    "words: [kingfisher], action: refuse",
+    "words: [stranger], phase: response, action: mask",
+    "words: [enemy], phase: response, action: refuse",
+  ]);
+  const sent: string[] = [];
+  const fetch: Fetch = async (_url, { body }) => {
+    const text = await new Response(body ?? "").text();
+    sent.push(text);
+    const [token = ""] = /qz\w{16}email/.exec(text) ?? [];
+    const said = `${token} stranger ${text.includes("enemies") ? "enemy" : ""}`;
+    return text.includes("fail")
+      ? jsonResponse({ error: { message: `no ${said}`, param: token } }, 400)
+      : jsonResponse(answered(said));
+  };
+  const { app, log, reports, gateway } = testGateway(UP + rules, scriptedWorld({ fetch }));
+  const bodies = [
+    chat("I am a@x.com"),
+    chat("I am a@x.com, fail"),
+    chat("I am a@x.com, enemies"),
+    chat("I am a@x.com, a kingfisher"),
+    { ...chat("I am a@x.com"), model: "ask-a@x.com" },
+    { ...chat("I am a@x.com"), tools: [{ type: "function", function: { name: "a@x.com" } }] },
+    { ...chat("I am a@x.com"), metadata: { "a@x.com": "a@x.com" }, user: "a@x.com" },
+    { ...chat("I am a@x.com"), response_format: { type: "a@x.com" }, "a@x.com": 1 },
+  ];
+  const seen: string[] = [];
+  for (const [at, body] of bodies.entries()) {
+    const request = new Request(`http://gateway.test${CHAT}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const response = await app(request);
+    const text = await response.text();
+    seen.push(JSON.stringify([...response.headers]));
+    assertEquals(response.status, at === 0 ? 200 : 400, text);
+    // The error of a provider is for the client, with its value.
+    if (at > 1) seen.push(text);
+  }
+  assertEquals([reports.length, sent.length], [bodies.length, 3]);
+  const { spans, finished } = await collectedSpans(() => parsedConfig(UP));
+  for (const report of reports) {
+    spans.begin(report, new Headers());
+    spans.sink(report);
+    seen.push(JSON.stringify(finishedView(1, 0, report)));
+  }
+  for (const { name, attributes, status, events } of await finished()) {
+    seen.push(JSON.stringify([name, attributes, status, events]));
+  }
+  seen.push(...log, await gateway.metrics.scrape());
+  for (const text of seen) {
+    assert(!/a@x\.com|qz[a-z]{16}|kingfisher|stranger|enemy/i.test(text), text);
+  }
+});
+
+Deno.test("a running call keeps its rules over a reload, and its answer has the values", async () => {
+  const fetch: Fetch = async (_url, { body }) => {
+    const [token = ""] = /qz\w{16}email/.exec(await new Response(body ?? "").text()) ?? [];
+    gateway.reload(parsedConfig(UP + privacyConfig(["find: [email], action: mask"])));
+    return jsonResponse(answered(`to ${token}`));
+  };
+  const { app, gateway } = testGateway(UP + RULES, scriptedWorld({ fetch }));
+  const body = JSON.stringify(chat("a@x.com"));
+  const response = await app(new Request(`http://gateway.test${CHAT}`, { method: "POST", body }));
+  assertStringIncludes(await response.text(), '"to a@x.com"');
 });
 
 Deno.test("parts that no rule can read are counted in the header", async () => {

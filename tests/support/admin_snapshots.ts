@@ -25,6 +25,7 @@ export const EMPTY: Snapshot = {
     objects: [],
   },
   records: null,
+  privacy: null,
   seconds: [],
   providers: [{
     id: "openai",
@@ -462,6 +463,29 @@ export const BUSY: Snapshot = {
       today: usage(0, 0, 0, 0),
     },
   ],
+  privacy: {
+    policies: [
+      {
+        name: "outside",
+        rules: ["mail", "cards", "ids", "projects", "strangers"],
+        isDefault: true,
+        refusesUnread: false,
+      },
+      { name: "strict", rules: ["badges"], isDefault: false, refusesUnread: true },
+    ],
+    rules: [
+      { name: "mail", phase: "request", action: "replace", matches: 18_204 },
+      { name: "cards", phase: "request", action: "replace", matches: 312 },
+      { name: "ids", phase: "request", action: "mask", matches: 41 },
+      { name: "projects", phase: "request", action: "monitor", matches: 0 },
+      { name: "badges", phase: "request", action: "refuse", matches: 2 },
+      { name: "strangers", phase: "response", action: "mask", matches: 7 },
+      { name: "draft", phase: "request", action: "monitor", matches: 0 },
+    ],
+    restored: 15_877,
+    unknown: 3,
+    unread: 64,
+  },
 };
 
 function running(

@@ -8,6 +8,7 @@ import { isListInUse } from "./finished.js";
 import { Empty, Facts, Head, Problems } from "./head.js";
 import { Keys } from "./keys.js";
 import { Log } from "./log.js";
+import { Privacy } from "./privacy.js";
 import { Providers } from "./providers.js";
 import { Routes } from "./routes.js";
 import { State } from "./state.js";
@@ -22,6 +23,7 @@ const VIEWS = [
   ["routes", "Routes"],
   ["calls", "Calls"],
   ["keys", "Client keys"],
+  ["privacy", "Privacy"],
   ["state", "State"],
   ["log", "Log"],
   ["try", "Try it"],
@@ -42,10 +44,12 @@ function Page({ feed, isInUse }) {
     `;
   }
   const isUnused = snapshot.finishedCount === 0 && snapshot.runningCount === 0;
+  const hasRecords = snapshot.records !== null;
+  const hasPrivacy = snapshot.privacy !== null;
   return view`
     <a class="skip" href="#main">Skip to the content</a>
     <${Head} feed="${feed}" snapshot="${snapshot}" views="${
-    snapshot.records === null ? VIEWS.filter(([id]) => id !== "log") : VIEWS
+    VIEWS.filter(([id]) => (id !== "log" || hasRecords) && (id !== "privacy" || hasPrivacy))
   }" />
     <main id="main" tabindex="-1" class="${feed.isLive ? "" : "stale"}">
       <${Facts} snapshot="${snapshot}" />
@@ -60,9 +64,14 @@ function Page({ feed, isInUse }) {
       <${Routes} routes="${snapshot.routes}" />
       <${Calls} feed="${feed}" snapshot="${snapshot}" isInUse="${isInUse}" />
       <${Keys} keys="${snapshot.keys}" requiresKey="${snapshot.requiresKey}" />
+      ${
+    hasPrivacy && view`
+        <${Privacy} privacy="${snapshot.privacy}" />
+      `
+  }
       <${State} store="${snapshot.store}" atMs="${snapshot.atMs}" />
       ${
-    snapshot.records !== null && view`
+    hasRecords && view`
         <${Log} records="${snapshot.records}" />
       `
   }

@@ -43,6 +43,12 @@ export function Timeline({ call, onClose }) {
       verifiedTitle(call),
       call.verified.length > 0 && call.verified.join(", "),
     ],
+    ["Privacy search", call.searchMs !== undefined && duration(call.searchMs)],
+    ["Values found", textIn(access, "redacted")],
+    ["Values found in the answer", textIn(access, "redacted_out")],
+    ["Values restored", numberText(access["restored"])],
+    ["Unknown tokens", numberText(access["unknown_tokens"])],
+    ["Unread parts", numberText(access["unread"])],
     ["Lossy fields", call.lossy.length > 0 && call.lossy.join(", ")],
   ];
   return view`<section class="panel timeline" id="timeline" aria-labelledby="timeline-title">
@@ -208,6 +214,14 @@ function Span({ attempt: { beganMs, endedMs, outcome }, totalMs }) {
     Math.max(((endedMs - beganMs) / whole) * 100, 0.8)
   } height="6" />
   </svg>`;
+}
+
+/**
+ * Returns a number of the access line; null if it has none.
+ * @param {unknown} value
+ */
+function numberText(value) {
+  return typeof value === "number" ? whole(value) : null;
 }
 
 /** @param {FinishedCall["access"]} access */

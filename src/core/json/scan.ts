@@ -18,12 +18,32 @@ export function endOfString(text: string, start: number): number {
   for (;;) {
     const quote = text.indexOf('"', from);
     if (quote < 0) return text.length;
-    let before = quote - 1;
-    while (before >= from && text.charCodeAt(before) === BACKSLASH) before--;
-    // An even number of backslashes escapes only itself.
-    if ((quote - before) % 2 === 1) return quote + 1;
+    if (isEnd(text, from, quote)) return quote + 1;
     from = quote + 1;
   }
+}
+
+/** Escaped quotes of a string after which the search for its end may be interrupted. */
+const QUOTES_PER_STEP_COUNT = 64 * 1024;
+
+/** The same, which can be interrupted. */
+export function* endOfStringSteps(text: string, start: number): Generator<void, number, void> {
+  let from = start + 1;
+  for (let count = 1;; count++) {
+    const quote = text.indexOf('"', from);
+    if (quote < 0) return text.length;
+    if (isEnd(text, from, quote)) return quote + 1;
+    from = quote + 1;
+    if (count % QUOTES_PER_STEP_COUNT === 0) yield;
+  }
+}
+
+/** True if a quote ends its string, of which nothing before `from` escapes it. */
+function isEnd(text: string, from: number, quote: number): boolean {
+  let before = quote - 1;
+  while (before >= from && text.charCodeAt(before) === BACKSLASH) before--;
+  // An even number of backslashes escapes only itself.
+  return (quote - before) % 2 === 1;
 }
 
 /**

@@ -23,6 +23,8 @@ drawnTest(
         /Running the newest 3 of 12 calls[^]*312 ms\s+waiting[^]*1\.24 s\s+streaming\s[^]*\s31\s[^]*11:59:59\s+complete 200[^]*1,200 in, 85 out\s+\$0\.000231[^]*not sent 503\s+circuit_open/,
       "#keys":
         /chat-bot web\s+212 of 600\s+184 k of 500 k\s+276 k of 800 k web\s+3 of 20\s+\$12\.40 of \$20\.00, 62 % day, chat-bot\s+\$412\.90 of \$500\.00, 83 % month, web\s+18,204 calls, 9\.2 M in, 1\.88 M out, \$12\.40\s+nightly web\s+60 of 60\s+92,000\s+276 k of 800 k web\s+1 of 1[^]*880 k of 1 M tokens, 88 %[^]*old-laptop disabled or expired/,
+      "#privacy":
+        /15,877 values[^]*3 tokens[^]*64 parts[^]*mail\s+18,204\s+replace\s+request\s+outside\s+cards[^]*badges\s+2\s+refuse\s+request\s+strict\s+strangers\s+7\s+mask\s+response\s+outside\s+draft\s+0\s+monitor\s+request\s+in no policy[^]*outside\s+every call\s+allow\s+mail, cards, ids, projects, strangers\s+strict\s+keys that select it\s+refuse\s+badges/,
       "#state": /sqlite[^]*up[^]*0\.21 ms[^]*0 writes[^]*responses\s+1,204\s+8\.21 MB/,
     };
     for (const [selector, pattern] of Object.entries(parts)) {
