@@ -1,8 +1,8 @@
 import { VERSION } from "../../core/build.ts";
 import { concatBytes } from "../../core/concat_bytes.ts";
-import { readText } from "../../config/files.ts";
+import { readRegularFile } from "../../config/files.ts";
 import type { Log } from "../log.ts";
-import { isPositiveInteger } from "./batches.ts";
+import { batchSettings, isPositiveInteger } from "./batches.ts";
 
 /** Time for a batch with its repeats, if the variables say none. */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -50,7 +50,10 @@ export function collectorSettings(
   return {
     url: own("ENDPOINT") || `${all("ENDPOINT").replace(/\/$/, "")}/v1/traces`,
     headers: { ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) },
-    timeoutMs: isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
+    timeoutMs: Math.min(
+      isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
+      batchSettings(variable).exportTimeoutMillis,
+    ),
     isCompressed: either("COMPRESSION") === "gzip",
   };
 }
@@ -91,7 +94,7 @@ export async function certificates(
     const path = variable(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ||
       variable(`OTEL_EXPORTER_OTLP_${name}`);
     if (path === "") return undefined;
-    const file = await readText(path);
+    const file = await readRegularFile(path);
     if (file.ok) return file.text;
     log.warn(`spans are sent without the file of OTEL_EXPORTER_OTLP_${name}: it ${file.trouble}`);
     return undefined;

@@ -92,6 +92,14 @@ Deno.test("certificates and key are those of the variables; a file that cannot b
     assertEquals(told, [
       "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it does not exist",
     ]);
+    // A pipe that nothing writes to: its read would never end.
+    await new Deno.Command("mkfifo", { args: [`${folder}/pipe`] }).output();
+    const pipe = { OTEL_EXPORTER_OTLP_CERTIFICATE: `${folder}/pipe` };
+    assertEquals(await certificates(variables(pipe), log), {});
+    assertEquals(
+      told.at(-1),
+      "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it is not a regular file",
+    );
     const environment = { ...set, OTEL_EXPORTER_OTLP_ENDPOINT: "https://127.0.0.1:9" };
     assertEquals(await newSpans({ ...SETTINGS, log, environment }), null);
     assertEquals(told.at(-1), "no spans are sent: the certificates of the variables are not valid");
