@@ -155,9 +155,14 @@ export class AttemptFacts implements AttemptSpan {
     this.#counts = counts;
   }
 
-  /** Ends the scans of large texts: the span is exported. */
+  /**
+   * Ends the scans of large texts and reads the counts: the span is exported. The source of the
+   * counts refers to all of the call, which would live as long as its report waits to be counted.
+   */
   end(): void {
     this.#isEnded = true;
+    const counts = this.#counts();
+    this.#counts = () => counts;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */

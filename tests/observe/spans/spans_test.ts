@@ -150,6 +150,18 @@ Deno.test("the scan of a large response ends with its span", async () => {
   assertEquals(turns, 1);
 });
 
+Deno.test("the counts of an attempt are read once, when its span ends", () => {
+  // Their source refers to all of the call, which is not to live as long as the report.
+  let reads = 0;
+  const facts = new AttemptFacts("", "", () => null);
+  facts.uses(() => {
+    reads += 1;
+    return USAGE;
+  });
+  facts.end();
+  assertEquals([facts.usage(), facts.usage(), reads], [USAGE, USAGE, 1]);
+});
+
 Deno.test("names that a client chose are truncated, and unknown methods become _OTHER", async () => {
   const [request, attempt] = await spansOf({
     method: "X".repeat(9_000),
