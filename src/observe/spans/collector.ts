@@ -13,6 +13,9 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 /** Delay before the first repeat; each further one is half as long again. */
 const FIRST_DELAY_MS = 1_000;
 
+/** Maximum number of repeats: a collector may say that it waits for none of them. */
+const MAX_REPEATS = 5;
+
 /** Statuses after which a batch is sent again (OTLP, section "Retryable Response Codes"). */
 const REPEATED = new Set([429, 502, 503, 504]);
 
@@ -125,7 +128,7 @@ export function newCollector(
     for (let repeat = 0;; repeat++) {
       const answer = await post(sent, ends - performance.now());
       if (answer?.isAccepted) return answer.body;
-      if (answer !== null && !answer.isRepeated) return null;
+      if (answer?.isRepeated === false || repeat === MAX_REPEATS) return null;
       const waitMs = answer?.retryAfterMs ?? delayOf(repeat, answer === null);
       if (performance.now() + waitMs >= ends) return null;
       await new Promise((resolve) => setTimeout(resolve, waitMs));

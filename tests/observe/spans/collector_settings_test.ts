@@ -121,6 +121,17 @@ Deno.test("a body is sent again after 429, 502, 503 and 504, and after nothing e
   }
 });
 
+Deno.test("a collector that wants each repeat at once gets a body six times", async () => {
+  const busy = scripted(
+    Array.from(
+      { length: 20 },
+      () => new Response(null, { status: 429, headers: { "retry-after": "0" } }),
+    ),
+  );
+  assertEquals([await sentTo(busy.url), busy.received.length], [false, 6]);
+  await busy.server.shutdown();
+});
+
 Deno.test("a collector that wants more time than is left gets a body once", async () => {
   const busy = scripted([new Response(null, { status: 503, headers: { "retry-after": "999" } })]);
   assertEquals([await sentTo(busy.url), busy.received.length], [false, 1]);
