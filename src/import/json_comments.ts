@@ -1,5 +1,5 @@
 /**
- * Pattern of strings and comments in JSON with comments. One that does not end reaches to the end of
+ * Pattern of strings and comments in JSON with comments. One without an end reaches to the end of
  * the text: from each later quote or slash, the search for an end would read the rest again.
  */
 const PIECES =

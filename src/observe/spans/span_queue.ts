@@ -7,8 +7,8 @@ import type { SpanExporter } from "./exporter.ts";
 /** Time limit of the span export at shutdown. */
 const FLUSH_TIMEOUT_MS = 5_000;
 
-/** Pieces of a full batch. */
-const BATCH_PIECES = 16;
+/** Maximum number of pieces of a batch. */
+const MAX_BATCH_PIECES = 16;
 
 /** Spans that have ended and wait to be sent. */
 export interface SpanQueue {
@@ -41,7 +41,7 @@ export function newSpanQueue(
   { after, log }: QueueWorld,
 ): SpanQueue {
   const { maxExportBatchSize, maxQueueSize, scheduledDelayMillis } = settings;
-  const pieceSpans = Math.ceil(maxExportBatchSize / BATCH_PIECES);
+  const pieceSpans = Math.ceil(maxExportBatchSize / MAX_BATCH_PIECES);
   const batchPieces = Math.floor(maxExportBatchSize / pieceSpans);
   let open: ReadableSpan[] = [];
   const pieces: Piece[] = [];
@@ -57,7 +57,7 @@ export function newSpanQueue(
     proceed(batchPieces);
   }
 
-  /** Sends a batch if there are so many pieces; otherwise at the end of the delay. */
+  /** Sends a batch if there are at least `minPieces`; otherwise at the end of the delay. */
   function proceed(minPieces: number): void {
     if (sending !== null || waiting === 0) return;
     if (pieces.length >= minPieces) {

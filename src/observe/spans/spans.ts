@@ -272,7 +272,7 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
-/** Returns a random ID of a trace or span; one of zeros alone, which is not valid, never comes up. */
+/** Returns a random ID of a trace or span as hexadecimal digits; zeros alone never come up. */
 function randomId(bytes: number): string {
   return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 }

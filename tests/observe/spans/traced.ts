@@ -33,7 +33,7 @@ export function scriptedExporter(
 ) {
   const spans: ReadableSpan[] = [];
   const exporter: SpanExporter = {
-    // Stands for its spans by their number.
+    // A piece is the number of its spans.
     encode(piece) {
       spans.push(...piece);
       return Uint8Array.of(piece.length);
