@@ -66,6 +66,9 @@ Deno.test("variables for spans win over those for all signals, and headers are c
     timeoutMs: 250,
     isCompressed: true,
   });
+  // The time for a batch is that of its exporter or of its processor, whichever is shorter.
+  const short = { ...all, OTEL_BSP_EXPORT_TIMEOUT: "700" };
+  assertEquals(collectorSettings(variables(short), parseKeyPairsIntoRecord).timeoutMs, 700);
 });
 
 Deno.test("certificates and key are those of the variables; a file that cannot be read is logged", async () => {
