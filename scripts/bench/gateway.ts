@@ -74,6 +74,7 @@ const spans = await newSpans({
   log,
   provider: newSpanProviders(() => gateway.generation.config),
   turn: () => turns.next("rest"),
+  after: world.after,
 });
 const sinks = [
   accessLog(log),

@@ -134,6 +134,7 @@ export async function openGateway(
     log,
     provider: newSpanProviders(() => gateway.generation.config),
     turn: () => turns.next("rest"),
+    after: world.after,
   });
   /** Made for the first remote command, because most gateways have no dashboard. */
   let remote: App | null = null;

@@ -67,3 +67,26 @@ Deno.test("a log level with the name of a member of every object is not carried"
   const line = result.imported.lines.find(({ path }) => path === "LOG_LEVEL");
   assertEquals(line?.status, "missing");
 });
+
+Deno.test("a file of comments or strings without an end is refused, and each is searched once", () => {
+  // With a search from each of them, the test would take an hour.
+  for (
+    const text of [
+      "/* ".repeat(680_000),
+      `"${'\\"'.repeat(1_000_000)}`,
+      `'${"\\'".repeat(1_000_000)}`,
+    ]
+  ) {
+    assertEquals(importClaudeCodeRouter(text).ok, false);
+  }
+});
+
+Deno.test("comments are left out of JSON, and strings keep what looks like one", () => {
+  const result = importClaudeCodeRouter(`{ // comment, with "quotes"
+    "Providers": [/* /* */ {"name": "a", "api_base_url": "https://a.example.com/v1//x", "models": ["m"],},],
+    "Router": {"default": "a,m"} /*/ still a comment */
+  }`);
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  assert(result.imported.file?.includes("https://a.example.com/v1//x"));
+});

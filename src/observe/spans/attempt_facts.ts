@@ -155,9 +155,14 @@ export class AttemptFacts implements AttemptSpan {
     this.#counts = counts;
   }
 
-  /** Ends the scans of large texts: the span is exported. */
+  /**
+   * Ends the scans of large texts and reads the counts: the span is exported. The source of the
+   * counts refers to all of the call, which would live as long as its report waits to be counted.
+   */
   end(): void {
     this.#isEnded = true;
+    const counts = this.#counts();
+    this.#counts = () => counts;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */
@@ -209,10 +214,26 @@ export class AttemptFacts implements AttemptSpan {
       ? value.message
       : value;
     this.#response = factsOf(inner, this.#response);
-    for (const [choice, reason] of reasonsOf(value, inner)) {
-      const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
-      if (isKept) this.#reasons.set(choice, boundedText(reason));
+    this.#keepReason(0, reasonIn(inner));
+    this.#keepReason(0, reasonIn(value.delta));
+    const choices = Array.isArray(inner.choices) ? inner.choices : [];
+    for (const [at, choice] of choices.entries()) {
+      const isIndexed = isObject(choice) && isNumber(choice.index);
+      this.#keepReason(isIndexed ? Number(choice.index) : at, reasonIn(choice));
     }
+    if (inner.object !== "response" || UNFINISHED.has(inner.status)) return;
+    // A response of the Responses API says its status, or why it is incomplete.
+    const { incomplete_details, status } = inner;
+    this.#keepReason(
+      0,
+      (isObject(incomplete_details) ? incomplete_details.reason : null) ?? status,
+    );
+  }
+
+  #keepReason(choice: number, reason: JsonValue | undefined): void {
+    if (!isText(reason)) return;
+    const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
+    if (isKept) this.#reasons.set(choice, boundedText(reason));
   }
 }
 
@@ -278,25 +299,10 @@ function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
   };
 }
 
-/**
- * Returns why choices ended, with their indices. `inner` is the response within an event, or the
- * value itself. A response of the Responses API says its status, or why it is incomplete.
- */
-function reasonsOf(value: JsonObject, inner: JsonObject): (readonly [number, string])[] {
-  const choices = Array.isArray(inner.choices) ? inner.choices : [];
-  const indexed = choices.map((choice, at) =>
-    [isObject(choice) && isNumber(choice.index) ? choice.index : at, choice] as const
-  );
-  const parts = [[0, inner] as const, [0, value.delta] as const, ...indexed];
-  const reasons = parts.flatMap(([choice, part]) => {
-    const { finish_reason, stop_reason, done_reason } = isObject(part) ? part : {};
-    const reason = [finish_reason, stop_reason, done_reason].find(isText);
-    return reason === undefined ? [] : [[choice, reason] as const];
-  });
-  if (inner.object !== "response" || UNFINISHED.has(inner.status)) return reasons;
-  const { incomplete_details, status } = inner;
-  const reason = isObject(incomplete_details) ? incomplete_details.reason : null;
-  return [reason ?? status].filter(isText).map((text) => [0, text] as const);
+/** Returns why a choice or a response has ended; undefined if it does not say it. */
+function reasonIn(part: JsonValue | undefined): string | undefined {
+  if (!isObject(part)) return undefined;
+  return [part.finish_reason, part.stop_reason, part.done_reason].find(isText);
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {

@@ -8,7 +8,7 @@ export interface BatchSettings {
 
 /**
  * Returns the settings of the variables `OTEL_BSP_*`. A value that is no positive integer is as if
- * it were not set: the packages take it as it is, and with batches of no spans they never end.
+ * it were not set.
  */
 export function batchSettings(variable: (name: string) => string): BatchSettings {
   const number = (name: string, otherwise: number) =>

@@ -1,8 +1,8 @@
 import { VERSION } from "../../core/build.ts";
 import { concatBytes } from "../../core/concat_bytes.ts";
-import { readText } from "../../config/files.ts";
+import { readRegularFile } from "../../config/files.ts";
 import type { Log } from "../log.ts";
-import { isPositiveInteger } from "./batches.ts";
+import { batchSettings, isPositiveInteger } from "./batches.ts";
 
 /** Time for a batch with its repeats, if the variables say none. */
 const DEFAULT_TIMEOUT_MS = 10_000;
@@ -12,6 +12,9 @@ const MAX_RESPONSE_BYTES = 64 * 1024;
 
 /** Delay before the first repeat; each further one is half as long again. */
 const FIRST_DELAY_MS = 1_000;
+
+/** Maximum number of repeats: a collector may say that it waits for none of them. */
+const MAX_REPEATS = 5;
 
 /** Statuses after which a batch is sent again (OTLP, section "Retryable Response Codes"). */
 const REPEATED = new Set([429, 502, 503, 504]);
@@ -50,7 +53,10 @@ export function collectorSettings(
   return {
     url: own("ENDPOINT") || `${all("ENDPOINT").replace(/\/$/, "")}/v1/traces`,
     headers: { ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) },
-    timeoutMs: isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
+    timeoutMs: Math.min(
+      isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
+      batchSettings(variable).exportTimeoutMillis,
+    ),
     isCompressed: either("COMPRESSION") === "gzip",
   };
 }
@@ -91,7 +97,7 @@ export async function certificates(
     const path = variable(`OTEL_EXPORTER_OTLP_TRACES_${name}`) ||
       variable(`OTEL_EXPORTER_OTLP_${name}`);
     if (path === "") return undefined;
-    const file = await readText(path);
+    const file = await readRegularFile(path);
     if (file.ok) return file.text;
     log.warn(`spans are sent without the file of OTEL_EXPORTER_OTLP_${name}: it ${file.trouble}`);
     return undefined;
@@ -122,7 +128,7 @@ export function newCollector(
     for (let repeat = 0;; repeat++) {
       const answer = await post(sent, ends - performance.now());
       if (answer?.isAccepted) return answer.body;
-      if (answer !== null && !answer.isRepeated) return null;
+      if (answer?.isRepeated === false || repeat === MAX_REPEATS) return null;
       const waitMs = answer?.retryAfterMs ?? delayOf(repeat, answer === null);
       if (performance.now() + waitMs >= ends) return null;
       await new Promise((resolve) => setTimeout(resolve, waitMs));

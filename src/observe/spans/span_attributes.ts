@@ -2,7 +2,7 @@ import { type Failure, isServerFailure } from "../../core/failure/failure.ts";
 import { roundedMs } from "../access_log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf } from "../report.ts";
 import type { AttemptFacts, RequestSettings } from "./attempt_facts.ts";
-import { type AttributeValue, boundedText } from "./bounds.ts";
+import type { AttributeValue } from "./bounds.ts";
 import type { SpanAttribute } from "./conventions.ts";
 
 /** Attributes of a span before they are bounded; undefined attributes are omitted. */
@@ -58,7 +58,7 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
 
 /** Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions). */
 export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
-  return `${endpoint.operation ?? "call"} ${boundedText(model)}`;
+  return `${endpoint.operation ?? "call"} ${model}`;
 }
 
 /** What an attempt span says besides the record of its attempt. */

@@ -1,17 +1,19 @@
-import type { DiagLogger, Link, SpanContext } from "@opentelemetry/api";
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { Link, SpanContext } from "@opentelemetry/api";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { VERSION } from "../../core/build.ts";
 import type { RequestHeaders } from "../../core/header_fields.ts";
+import type { World } from "../../core/world.ts";
 import type { Log } from "../log.ts";
 import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
-import { boundedAttributes } from "./bounds.ts";
+import { boundedAttributes, boundedText } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
 import { batchSettings } from "./batches.ts";
 import { certificates, collectorSettings, newClient, newCollector } from "./collector.ts";
-import { newExporter, strictJson } from "./exporter.ts";
+import { newJsonExporter, newProtobufExporter, type SpanExporter } from "./exporter.ts";
 import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
+import { newSpanQueue } from "./span_queue.ts";
 import type { SpanIds } from "../../core/call_span.ts";
 import {
   attemptAttributes,
@@ -22,9 +24,6 @@ import {
   type SpanAttributes,
   type SpanProvider,
 } from "./span_attributes.ts";
-
-/** Time limit of the span export at shutdown. */
-const FLUSH_TIMEOUT_MS = 5_000;
 
 /** Longest `tracestate` of a client that is kept (W3C Trace Context, section 3.3.1.3). */
 const MAX_TRACESTATE_CHARS = 512;
@@ -57,6 +56,8 @@ export interface SpanSettings {
   readonly provider: (id: string) => SpanProvider | null;
   /** Returns the turn for the next piece of a large text. */
   readonly turn: NextTurn;
+  /** Runs a task later, as in `World`. */
+  readonly after: World["after"];
 }
 
 /**
@@ -87,52 +88,39 @@ export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   }
   const sent = collectorSettings(variable, library.parseKeyPairsIntoRecord);
   const exporter = protocol === "http/protobuf"
-    ? newExporter(
+    ? newProtobufExporter(
       newCollector("application/x-protobuf", sent, client),
       library.ProtobufTraceSerializer,
     )
-    : newExporter(
-      newCollector("application/json", sent, client),
-      strictJson(library.JsonTraceSerializer),
-    );
+    : newJsonExporter(newCollector("application/json", sent, client), library.JsonTraceSerializer);
   return await spansTo(exporter, settings);
 }
 
 /** Returns span export to this exporter, in batches. */
 export async function spansTo(exporter: SpanExporter, settings: SpanSettings): Promise<Spans> {
   const {
-    BatchSpanProcessor,
     createTraceState,
     detectResources,
-    diag,
-    DiagLogLevel,
     envDetector,
     millisToHrTime,
     parseTraceParent,
-    RandomIdGenerator,
     resourceFromAttributes,
     SpanKind,
     SpanStatusCode,
     TraceFlags,
     TraceIdRatioBasedSampler,
   } = await import("./telemetry_library.ts");
-  const { clock = Date.now, serviceName, log, provider: providerOf, turn, environment } = settings;
+  const { clock = Date.now, serviceName, provider: providerOf, turn, environment } = settings;
   const named = resourceFromAttributes({
     "service.name": serviceName,
     "service.version": VERSION,
   });
   const resource = named.merge(detectResources({ detectors: [envDetector] }));
   const instrumentationScope = { name: "switchyard", version: VERSION };
-  const watch = watched(exporter, log);
   const variable = variablesOf(environment);
-  const processor = new BatchSpanProcessor(watch.exporter, batchSettings(variable));
-  diag.setLogger({ ...NO_LOGGER, warn: watch.warned }, {
-    logLevel: DiagLogLevel.WARN,
-    suppressOverrideMessage: true,
-  });
-  const { generateTraceId, generateSpanId } = new RandomIdGenerator();
+  const spanQueue = newSpanQueue(exporter, batchSettings(variable), settings);
   const isSampled = newSampling(variable, TraceIdRatioBasedSampler);
-  const openCall = { newSpanId: generateSpanId, turn };
+  const openCall = { newSpanId: () => randomId(8), turn };
 
   function outside(
     { traceparent }: CallReport,
@@ -143,7 +131,9 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     const state = headers.get("tracestate");
     const isKept = state !== null && state.length <= MAX_TRACESTATE_CHARS;
     return {
-      ...parent,
+      traceId: boundedText(parent.traceId),
+      spanId: boundedText(parent.spanId),
+      traceFlags: parent.traceFlags,
       isRemote: true,
       ...isKept && { traceState: createTraceState(state) },
     };
@@ -151,10 +141,10 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
 
   function begin(report: CallReport, headers: Pick<RequestHeaders, "get">): void {
     const parent = outside(report, headers);
-    const traceId = parent?.traceId ?? generateTraceId();
+    const traceId = parent?.traceId ?? randomId(16);
     report.span = new OpenCall({
       traceId,
-      spanId: generateSpanId(),
+      spanId: randomId(8),
       traceFlags: isSampled(traceId, parent) ? TraceFlags.SAMPLED : TraceFlags.NONE,
       ...parent?.traceState !== undefined && { traceState: parent.traceState },
     }, { parent, began: clock(), ...openCall });
@@ -177,7 +167,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
         facts,
         provider: providerOf(one.provider),
       });
-      queue({ ...context, spanId: facts?.spanId ?? generateSpanId() }, {
+      queue({ ...context, spanId: facts?.spanId ?? randomId(8) }, {
         kind: SpanKind.CLIENT,
         name: attemptName(report, one),
         parentSpanContext: context,
@@ -210,7 +200,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   function queue(context: SpanContext, span: EndedSpan): void {
     const { kind, name, parentSpanContext, isError, began, ended, events, links } = span;
     const readable: QueuedSpan = {
-      name,
+      name: boundedText(name),
       kind,
       spanContext: () => context,
       startTime: millisToHrTime(began),
@@ -228,10 +218,10 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       droppedLinksCount: 0,
     };
     if (parentSpanContext !== undefined) readable.parentSpanContext = parentSpanContext;
-    processor.onEnd(readable);
+    spanQueue.add(readable);
   }
 
-  return { begin, sink: exportSpans, flush: () => within(FLUSH_TIMEOUT_MS, processor.shutdown()) };
+  return { begin, sink: exportSpans, flush: spanQueue.flush };
 }
 
 /** A span as the packages encode it. */
@@ -282,51 +272,7 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
-/** Messages of the packages, which may have addresses with credentials, are not shown. */
-const NO_LOGGER: DiagLogger = { error() {}, warn() {}, info() {}, debug() {}, verbose() {} };
-
-/** A warning of the packages that the queue was full. */
-const DROPPED = /^Dropped \d+ spans/;
-
-/**
- * Returns an exporter that logs when the collector begins to fail and when it recovers. `warned`
- * takes the warnings of the packages.
- */
-function watched(exporter: SpanExporter, log: SpanSettings["log"]) {
-  let isFailing = false;
-  let isDropping = false;
-  const watching: SpanExporter = {
-    export(spans, done) {
-      exporter.export(spans, (result) => {
-        const fails = result.error !== undefined || result.code !== 0;
-        // The error may contain the address of the collector with credentials.
-        if (fails && !isFailing) log.warn("spans are lost: the collector does not accept them");
-        if (!fails && isFailing) log.info("the collector accepts spans again");
-        isFailing = fails;
-        done(result);
-      });
-    },
-    forceFlush: () => exporter.forceFlush?.() ?? Promise.resolve(),
-    shutdown: () => exporter.shutdown(),
-  };
-  return {
-    exporter: watching,
-    warned(...words: readonly unknown[]) {
-      if (isDropping || !DROPPED.test(words.map(String).join(" "))) return;
-      isDropping = true;
-      log.warn("spans are lost: the collector takes them more slowly than calls make them");
-    },
-  };
-}
-
-async function within(ms: number, work: Promise<void>): Promise<void> {
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const late = new Promise<void>((resolve) => timer = setTimeout(resolve, ms));
-  try {
-    await Promise.race([work, late]);
-  } catch {
-    // The exporter has already logged the failure.
-  } finally {
-    clearTimeout(timer);
-  }
+/** Returns a random ID of a trace or span as hexadecimal digits; zeros alone never come up. */
+function randomId(bytes: number): string {
+  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
 }

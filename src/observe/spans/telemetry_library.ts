@@ -1,18 +1,7 @@
 // A module that is loaded later as a whole: the bundler gives the names of a CommonJS package only
 // to static imports.
-export {
-  createTraceState,
-  diag,
-  DiagLogLevel,
-  SpanKind,
-  SpanStatusCode,
-  TraceFlags,
-} from "@opentelemetry/api";
+export { createTraceState, SpanKind, SpanStatusCode, TraceFlags } from "@opentelemetry/api";
 export { millisToHrTime, parseKeyPairsIntoRecord, parseTraceParent } from "@opentelemetry/core";
 export { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 export { detectResources, envDetector, resourceFromAttributes } from "@opentelemetry/resources";
-export {
-  BatchSpanProcessor,
-  RandomIdGenerator,
-  TraceIdRatioBasedSampler,
-} from "@opentelemetry/sdk-trace-base";
+export { TraceIdRatioBasedSampler } from "@opentelemetry/sdk-trace-base";

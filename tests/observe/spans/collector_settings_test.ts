@@ -66,6 +66,9 @@ Deno.test("variables for spans win over those for all signals, and headers are c
     timeoutMs: 250,
     isCompressed: true,
   });
+  // The time for a batch is that of its exporter or of its processor, whichever is shorter.
+  const short = { ...all, OTEL_BSP_EXPORT_TIMEOUT: "700" };
+  assertEquals(collectorSettings(variables(short), parseKeyPairsIntoRecord).timeoutMs, 700);
 });
 
 Deno.test("certificates and key are those of the variables; a file that cannot be read is logged", async () => {
@@ -92,6 +95,14 @@ Deno.test("certificates and key are those of the variables; a file that cannot b
     assertEquals(told, [
       "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it does not exist",
     ]);
+    // A pipe that nothing writes to: its read would never end.
+    await new Deno.Command("mkfifo", { args: [`${folder}/pipe`] }).output();
+    const pipe = { OTEL_EXPORTER_OTLP_CERTIFICATE: `${folder}/pipe` };
+    assertEquals(await certificates(variables(pipe), log), {});
+    assertEquals(
+      told.at(-1),
+      "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it is not a regular file",
+    );
     const environment = { ...set, OTEL_EXPORTER_OTLP_ENDPOINT: "https://127.0.0.1:9" };
     assertEquals(await newSpans({ ...SETTINGS, log, environment }), null);
     assertEquals(told.at(-1), "no spans are sent: the certificates of the variables are not valid");
@@ -111,6 +122,17 @@ Deno.test("a body is sent again after 429, 502, 503 and 504, and after nothing e
     assertEquals([await sentTo(refusing.url), refusing.received.length], [false, 1], `${status}`);
     await refusing.server.shutdown();
   }
+});
+
+Deno.test("a collector that wants each repeat at once gets a body six times", async () => {
+  const busy = scripted(
+    Array.from(
+      { length: 20 },
+      () => new Response(null, { status: 429, headers: { "retry-after": "0" } }),
+    ),
+  );
+  assertEquals([await sentTo(busy.url), busy.received.length], [false, 6]);
+  await busy.server.shutdown();
 });
 
 Deno.test("a collector that wants more time than is left gets a body once", async () => {

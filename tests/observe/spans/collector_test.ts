@@ -2,6 +2,7 @@ import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { newSpans } from "../../../src/observe/spans/spans.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { receivedWith } from "./collector.ts";
+import { SETTINGS } from "./traced.ts";
 
 /** The service name of an exported batch of spans. */
 function serviceIn(body: string): unknown {
@@ -42,14 +43,7 @@ Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
 
 Deno.test("without a collector, or switched off, there are no spans", async () => {
   const open = (environment: Readonly<Record<string, string>>) =>
-    newSpans({
-      serviceName: "test",
-      protocol: "auto",
-      environment,
-      log: { info() {}, warn() {} },
-      provider: () => null,
-      turn: () => null,
-    });
+    newSpans({ ...SETTINGS, environment });
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
   assertEquals(await open({}), null);
   assertEquals(await open({ OTEL_EXPORTER_OTLP_ENDPOINT: " " }), null);
@@ -62,12 +56,9 @@ Deno.test("a protocol that is not supported is named in the log, and JSON is sen
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
   const told: string[] = [];
   const spans = await newSpans({
-    serviceName: "test",
-    protocol: "auto",
+    ...SETTINGS,
     environment: { ...address, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
     log: { info() {}, warn: (text) => told.push(text) },
-    provider: () => null,
-    turn: () => null,
   });
   await spans?.flush();
   assertEquals(told, [
@@ -118,8 +109,8 @@ async function loadedWith(environment: Readonly<Record<string, string>>): Promis
   const code = `
     import { createRequire } from "node:module";
     import { newSpans } from ${JSON.stringify(spans)};
-    const provider = () => null, turn = () => null;
-    const settings = { serviceName: "s", protocol: "auto", provider, turn, log: console };
+    const provider = () => null, turn = () => null, after = () => () => {};
+    const settings = { serviceName: "s", protocol: "auto", provider, turn, after, log: console };
     const spans = await newSpans({ ...settings, environment: Deno.env.toObject() });
     const loaded = Object.keys(createRequire(${JSON.stringify(spans)}).cache);
     const count = loaded.filter((one) => one.includes("opentelemetry")).length;

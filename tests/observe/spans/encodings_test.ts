@@ -4,11 +4,13 @@ import fc from "fast-check";
 import { SPAN_DOCS } from "../../../scripts/tools/reference/spans.ts";
 import { isObject } from "../../../src/core/json/json.ts";
 import type { Attempt, CallReport } from "../../../src/observe/report.ts";
+import type { Collector } from "../../../src/observe/spans/collector.ts";
+import { newJsonExporter, newProtobufExporter } from "../../../src/observe/spans/exporter.ts";
 import { spansTo } from "../../../src/observe/spans/spans.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { endpointAt, reportOf, tryOf, USAGE } from "../reports.ts";
 import { readProtobuf } from "./otlp_reader.ts";
-import { SETTINGS } from "./traced.ts";
+import { scriptedExporter, SETTINGS } from "./traced.ts";
 
 const REPORTS_COUNT = 1_000;
 
@@ -68,14 +70,8 @@ async function spansOf(
   drawn: Partial<CallReport>,
   counts: readonly number[],
 ): Promise<readonly ReadableSpan[]> {
-  const all: ReadableSpan[] = [];
-  const spans = await spansTo({
-    export(batch, done) {
-      all.push(...batch);
-      done({ code: 0 });
-    },
-    shutdown: () => Promise.resolve(),
-  }, SETTINGS);
+  const { exporter, spans: all } = scriptedExporter();
+  const spans = await spansTo(exporter, SETTINGS);
   const report = reportOf(drawn);
   spans.begin(report, new Headers({ tracestate: "vendor=1" }));
   const [seed = 0, input = 0, output = 0] = counts;
@@ -132,6 +128,60 @@ Deno.test("1,000 drawn reports are the same as JSON and as protobuf", async () =
     { numRuns: REPORTS_COUNT },
   );
   assert(spansCount > REPORTS_COUNT);
+});
+
+Deno.test("spans that are encoded in pieces are one request with all of them", async () => {
+  const spans = [await spansOf({}, []), await spansOf({}, []), await spansOf({}, [])];
+  const bodies: Uint8Array[] = [];
+  const collector: Collector = {
+    send(body) {
+      bodies.push(body);
+      return Promise.resolve(new Uint8Array());
+    },
+    close() {},
+  };
+  for (
+    const { encode, send } of [
+      newJsonExporter(collector, JsonTraceSerializer),
+      newProtobufExporter(collector, ProtobufTraceSerializer),
+    ]
+  ) {
+    assert(await send(spans.map((piece) => encode([...piece]))));
+  }
+  const [json = new Uint8Array(), protobuf = new Uint8Array()] = bodies;
+  const sent = JSON.parse(new TextDecoder().decode(json));
+  assertEquals(Object.keys(sent), ["resourceSpans"]);
+  assertEquals(
+    sent.resourceSpans.flatMap((one: SentSpans) => one.scopeSpans.flatMap(({ spans }) => spans))
+      .map(({ spanId }: SentSpan) => spanId),
+    spans.flat().map((span) => span.spanContext().spanId),
+  );
+  assertEquals(written(readProtobuf(protobuf)), written(sent));
+});
+
+/** What is read of spans that were sent as JSON. */
+interface SentSpan {
+  readonly spanId: string;
+}
+interface SentSpans {
+  readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
+}
+
+Deno.test("spans that cannot be encoded are logged as lost, and their call ends", async () => {
+  const { exporter } = scriptedExporter();
+  const encode = () => {
+    throw new Error("no form for this span");
+  };
+  const told: string[] = [];
+  const log = { info() {}, warn: (line: string) => told.push(line) };
+  const spans = await spansTo({ ...exporter, encode }, { ...SETTINGS, log });
+  for (let call = 0; call < 100; call++) {
+    const report = reportOf();
+    spans.begin(report, new Headers());
+    spans.sink(report);
+  }
+  await spans.flush();
+  assertEquals(told, ["spans are lost: the collector does not accept them"]);
 });
 
 Deno.test("no span can have more than 64 attributes", () => {

@@ -8,6 +8,7 @@ const spans = await newSpans({
   environment: Deno.env.toObject(),
   provider: () => null,
   turn: () => null,
+  after: () => () => {},
   log: console,
 });
 const report = reportOf();

@@ -9,6 +9,7 @@ const spans = await newSpans({
   environment: Deno.env.toObject(),
   provider: () => null,
   turn: () => null,
+  after: () => () => {},
   log: { info: log, warn: log },
 });
 for await (const bytes of Deno.stdin.readable) {

@@ -9,7 +9,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { parsedConfig } from "../../support/parsed_config.ts";
 import { endpointAt, reportOf, tryOf, USAGE } from "../reports.ts";
-import { collectedSpans, NOW_MS, SETTINGS } from "./traced.ts";
+import { collectedSpans, NOW_MS, scriptedExporter, SETTINGS } from "./traced.ts";
 
 /** The spans of one call that began at NOW_MS: the request first. */
 async function spansOf(
@@ -150,6 +150,18 @@ Deno.test("the scan of a large response ends with its span", async () => {
   assertEquals(turns, 1);
 });
 
+Deno.test("the counts of an attempt are read once, when its span ends", () => {
+  // Their source refers to all of the call, which is not to live as long as the report.
+  let reads = 0;
+  const facts = new AttemptFacts("", "", () => null);
+  facts.uses(() => {
+    reads += 1;
+    return USAGE;
+  });
+  facts.end();
+  assertEquals([facts.usage(), facts.usage(), reads], [USAGE, USAGE, 1]);
+});
+
 Deno.test("names that a client chose are truncated, and unknown methods become _OTHER", async () => {
   const [request, attempt] = await spansOf({
     method: "X".repeat(9_000),
@@ -161,21 +173,14 @@ Deno.test("names that a client chose are truncated, and unknown methods become _
   assertEquals(request?.name, "HTTP");
   assertEquals(request?.attributes["http.request.method"], "_OTHER");
   assertEquals(JSON.stringify(request?.attributes).length < 1_500, true);
-  assertEquals(attempt?.name.length, 261);
+  assertEquals(attempt?.name.length, 256);
 });
 
 Deno.test("a failing collector is logged once, and its recovery once", async () => {
   const told: string[] = [];
-  const results = [1, 1, 0];
+  const results = [false, false, true];
   const log = { info: (text: string) => told.push(text), warn: (text: string) => told.push(text) };
-  const taken = Promise.withResolvers<void>();
-  const exporter = {
-    export(_: readonly ReadableSpan[], done: (result: { code: number }) => void) {
-      done({ code: results.shift() ?? 0 });
-      if (results.length === 0) taken.resolve();
-    },
-    shutdown: () => Promise.resolve(),
-  };
+  const { exporter } = scriptedExporter(() => results.shift() ?? true);
   const spans = await spansTo(exporter, { ...SETTINGS, log });
   // A batch has 512 spans, and a call with one try has two.
   for (let n = 0; n < 3 * 256; n++) {
@@ -184,7 +189,6 @@ Deno.test("a failing collector is logged once, and its recovery once", async () 
     spans.sink(report);
   }
   await spans.flush();
-  await taken.promise;
   assertEquals(told, [
     "spans are lost: the collector does not accept them",
     "the collector accepts spans again",

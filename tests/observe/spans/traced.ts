@@ -1,6 +1,7 @@
-import type { ReadableSpan, SpanExporter } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import type { World } from "../../../src/core/world.ts";
 import type { Config } from "../../../src/config/schema.ts";
+import type { SpanExporter } from "../../../src/observe/spans/exporter.ts";
 import { newSpanProviders } from "../../../src/observe/spans/span_providers.ts";
 import { type Spans, spansTo } from "../../../src/observe/spans/spans.ts";
 import { testGateway } from "../../support/gateway.ts";
@@ -19,21 +20,36 @@ export const SETTINGS = {
   clock: () => NOW_MS,
   provider: () => null,
   turn: () => null,
+  // No delay ends: spans are sent when a batch is full, and at the end.
+  after: () => () => {},
 } as const;
+
+/**
+ * An exporter whose collector responds as `respond` says to each batch, given the number of its
+ * spans. `spans` are those that were encoded, in order.
+ */
+export function scriptedExporter(
+  respond: (spansCount: number) => Promise<boolean> | boolean = () => true,
+) {
+  const spans: ReadableSpan[] = [];
+  const exporter: SpanExporter = {
+    // A piece is the number of its spans.
+    encode(piece) {
+      spans.push(...piece);
+      return Uint8Array.of(piece.length);
+    },
+    send: async (pieces) => await respond(pieces.reduce((sum, [count = 0]) => sum + count, 0)),
+    close() {},
+  };
+  return { exporter, spans };
+}
 
 /** Span export that collects the spans, those of requests first. */
 export async function collectedSpans(config: () => Config): Promise<{
   readonly spans: Spans;
   finished(): Promise<readonly ReadableSpan[]>;
 }> {
-  const all: ReadableSpan[] = [];
-  const exporter: SpanExporter = {
-    export(batch, done) {
-      all.push(...batch);
-      done({ code: 0 });
-    },
-    shutdown: () => Promise.resolve(),
-  };
+  const { exporter, spans: all } = scriptedExporter();
   const spans = await spansTo(exporter, { ...SETTINGS, provider: newSpanProviders(config) });
   return {
     spans,
