@@ -1,3 +1,4 @@
+import { cpuUsage } from "node:process";
 import { CHAT, type Cores, startCompared } from "./compared.ts";
 import { encodePost } from "./http_client.ts";
 import { chatRequest, PACED_PIECE_COUNT, PACED_PIECE_MARK } from "./payloads.ts";
@@ -10,6 +11,11 @@ export interface PiecesResult {
   readonly streams: number;
   /** Milliseconds from the write of each piece at the provider to its arrival, ascending. */
   readonly lateMs: readonly number[];
+  /**
+   * Processor time of a piece in microseconds: in the system, 0 for the provider itself, and in the
+   * provider and the load on the other core; null where the system does not report it.
+   */
+  readonly cpuUs: { readonly system: number; readonly others: number } | null;
 }
 
 const STREAM_COUNT = 512;
@@ -29,22 +35,35 @@ export async function measurePieces(
   cores: Cores,
 ): Promise<readonly PiecesResult[]> {
   const { upstream, floor, gateway } = await startCompared(servers, cores);
-  const systems = [
-    { system: "provider", port: upstream.port, late: [] as number[] },
-    { system: "floor", port: floor.port, late: [] as number[] },
-    { system: "gateway", port: gateway.port, late: [] as number[] },
-  ] as const;
+  const systems = ([["provider", upstream], ["floor", floor], ["gateway", gateway]] as const)
+    .map(([system, server]) => ({ system, server, late: [] as number[], cpuMs: 0, othersMs: 0 }));
   for (let round = 0; round < ROUND_COUNT; round++) {
-    for (const { port, late } of systems) {
-      const times = await openAll(port);
-      if (round >= WARM_UP_COUNT) late.push(...times);
+    for (const each of systems) {
+      const { server } = each;
+      const measuredMs = () => server === upstream ? 0 : server.cpuMs() ?? NaN;
+      const othersMs = () => (upstream.cpuMs() ?? NaN) + ownCpuMs();
+      const [measured, others] = [measuredMs(), othersMs()];
+      const times = await openAll(server.port);
+      if (round < WARM_UP_COUNT) continue;
+      each.late.push(...times);
+      each.cpuMs += measuredMs() - measured;
+      each.othersMs += othersMs() - others;
     }
   }
-  return systems.map(({ system, late }) => ({
+  return systems.map(({ system, late, cpuMs, othersMs }) => ({
     system,
     streams: STREAM_COUNT,
     lateMs: late.toSorted((a, b) => a - b),
+    cpuUs: Number.isNaN(cpuMs + othersMs)
+      ? null
+      : { system: cpuMs * 1000 / late.length, others: othersMs * 1000 / late.length },
   }));
+}
+
+/** Returns the processor time of this process in milliseconds. */
+function ownCpuMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
 }
 
 async function openAll(port: number): Promise<readonly number[]> {
@@ -104,14 +123,16 @@ export function piecesIn(text: string): readonly (readonly [sentAt: number, end:
 }
 
 /** Returns the report line of a system. */
-export function piecesLine({ system, streams, lateMs }: PiecesResult): string {
+export function piecesLine({ system, streams, lateMs, cpuUs }: PiecesResult): string {
   const late = lateMs.filter((ms) => ms > MAX_LATE_MS).length;
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) =>
     `${quantile(lateMs, share).toFixed(1)} ms`
   );
   const missed = late === 0 || system !== "gateway" ? "" : " missed";
+  const [own, others] = [cpuUs?.system, cpuUs?.others].map((us) => us?.toFixed(0) ?? "-");
   return `pieces ${
     system.padEnd(20)
   } ${streams} streams: p50 ${p50}, p99 ${p99}, at most ${most}; ` +
+    `CPU of a piece ${own} µs, of provider and load ${others} µs; ` +
     `${late} of ${lateMs.length} later than ${MAX_LATE_MS} ms${missed}`;
 }
