@@ -55,7 +55,10 @@ Deno.test("the times in pieces of a stream are read, also of several in one text
 
 Deno.test("the row pieces counts those that are later than 50 ms, and judges the gateway only", () => {
   const late = { streams: 512, lateMs: [1, 2, 3, 50, 51, 60], cpuUs: { system: 31, others: 42 } };
-  assertMatch(piecesLine({ ...late, system: "gateway" }), /most 60\.0 ms; .*; 2 of 6 .* ms missed$/);
+  assertMatch(
+    piecesLine({ ...late, system: "gateway" }),
+    /most 60\.0 ms; .*; 2 of 6 .* ms missed$/,
+  );
   assertMatch(
     piecesLine({ ...late, system: "floor" }),
     /CPU of a piece 31 µs, of provider and load 42 µs; 2 of 6 later than 50 ms$/,
