@@ -43,7 +43,7 @@ export async function measurePieces(
       const measuredMs = () => server === upstream ? 0 : server.cpuMs() ?? NaN;
       const othersMs = () => (upstream.cpuMs() ?? NaN) + ownCpuMs();
       const [measured, others] = [measuredMs(), othersMs()];
-      const times = await openAll(server.port);
+      const times = await openAll(each.system, server.port);
       if (round < WARM_UP_COUNT) continue;
       each.late.push(...times);
       each.cpuMs += measuredMs() - measured;
@@ -66,14 +66,14 @@ function ownCpuMs(): number {
   return (user + system) / 1000;
 }
 
-async function openAll(port: number): Promise<readonly number[]> {
+async function openAll(system: string, port: number): Promise<readonly number[]> {
   const late: number[] = [];
   const reading: Promise<void>[] = [];
   const connections = await Promise.all(
     Array.from({ length: STREAM_COUNT }, () => Deno.connect({ hostname: "127.0.0.1", port })),
   );
   for (const [at, connection] of connections.entries()) {
-    reading.push(readStream(connection, late));
+    reading.push(readStream(system, connection, late));
     const isGroup = (at + 1) % (STREAM_COUNT / GROUP_COUNT) === 0;
     if (isGroup) await new Promise((resolve) => setTimeout(resolve, GROUP_PAUSE_MS));
   }
@@ -84,11 +84,17 @@ async function openAll(port: number): Promise<readonly number[]> {
 const REQUEST = encodePost(CHAT, chatRequest("sse-paced", 1_000), {});
 const decoder = new TextDecoder();
 
-/** The size of a chunk of the body, between its line ends: JSON has none. */
-const CHUNK_HEAD = /\r\n[0-9a-f]+\r\n/g;
+/** Returns a text without the sizes of chunks between their line ends: JSON has none. */
+export function withoutChunkHeads(text: string): string {
+  return text.replaceAll(/\r\n[0-9a-f]+\r\n/gi, "");
+}
 
 /** Reads one stream to its end and adds the lateness of its pieces. */
-async function readStream(connection: Deno.TcpConn, late: number[]): Promise<void> {
+async function readStream(
+  system: string,
+  connection: Deno.TcpConn,
+  late: number[],
+): Promise<void> {
   using _open = connection;
   await connection.write(REQUEST);
   const buffer = new Uint8Array(16 * 1024);
@@ -96,17 +102,17 @@ async function readStream(connection: Deno.TcpConn, late: number[]): Promise<voi
   let pieces = 0;
   while (!text.includes("data: [DONE]")) {
     const count = await connection.read(buffer);
-    if (count === null) throw new Error(`pieces: the stream ends early: ${text.slice(-200)}`);
+    if (count === null) throw new Error(`pieces: ${system} ends early: ${text.slice(-200)}`);
     const now = performance.timeOrigin + performance.now();
     // A chunk may begin within a piece.
-    text = (text + decoder.decode(buffer.subarray(0, count))).replaceAll(CHUNK_HEAD, "");
+    text = withoutChunkHeads(text + decoder.decode(buffer.subarray(0, count)));
     for (const [sentAt, end] of piecesIn(text)) {
       late.push(now - sentAt);
       pieces++;
       text = text.slice(end);
     }
   }
-  if (pieces !== PACED_PIECE_COUNT) throw new Error(`pieces: a stream has ${pieces} of them`);
+  if (pieces !== PACED_PIECE_COUNT) throw new Error(`pieces: ${system} has sent ${pieces} of them`);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { mixedLine } from "../../../scripts/bench/mixed.ts";
-import { piecesIn, piecesLine } from "../../../scripts/bench/pieces.ts";
+import { piecesIn, piecesLine, withoutChunkHeads } from "../../../scripts/bench/pieces.ts";
 import { newRateSearch, ratesLine } from "../../../scripts/bench/rates.ts";
 import { tailLines } from "../../../scripts/bench/tail.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -51,6 +51,11 @@ Deno.test("the times in pieces of a stream are read, also of several in one text
   assertEquals([first?.[0], second?.[0], others], [12.5, 30, []]);
   const rest = text.slice(first?.[1]).slice(second?.[1]);
   assertEquals(rest, '}\n\ndata: {"conte');
+});
+
+Deno.test("a piece is read though a chunk begins within it, whose size the runtime writes in capitals", () => {
+  const [piece] = piecesIn(withoutChunkHeads('{"content":"sent 1\r\nFB\r\n2.5"}'));
+  assertEquals(piece?.[0], 12.5);
 });
 
 Deno.test("the row pieces counts those that are later than 50 ms, and judges the gateway only", () => {
