@@ -19,8 +19,9 @@ const IDLE = "(idle)", COLLECTOR = "(garbage collector)", OUTSIDE = "outside of 
 const ROOT = new URL("../../", import.meta.url).href;
 
 /**
- * Returns the shares of the folders of the sources: what the runtime does for a function of the
- * gateway, such as a system call, belongs to the folder of that function.
+ * Returns the shares of the folders of the sources in the second half of a profile, behind the
+ * start: what the runtime does for a function of the gateway, such as a system call, belongs to the
+ * folder of that function.
  */
 export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile): Shares {
   const byId = new Map(nodes.map((node) => [node.id, node]));
@@ -38,10 +39,15 @@ export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile): Shares {
     parts.set(node.id, part);
     open.push(...(node.children ?? []).map((id) => ({ id, part })));
   }
+  const middle = timeDeltas.reduce((sum, each) => sum + each, 0) / 2;
   const times = new Map<string, number>();
+  let elapsed = 0;
   for (const [at, id] of samples.entries()) {
+    const time = timeDeltas[at] ?? 0;
+    elapsed += time;
+    if (elapsed <= middle) continue;
     const part = parts.get(id) ?? OUTSIDE;
-    times.set(part, (times.get(part) ?? 0) + (timeDeltas[at] ?? 0));
+    times.set(part, (times.get(part) ?? 0) + time);
   }
   times.delete(IDLE.slice(1, -1));
   const busy = [...times.values()].reduce((sum, each) => sum + each, 0);
