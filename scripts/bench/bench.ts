@@ -8,6 +8,7 @@ import { newPeerRun } from "./peers/run.ts";
 import { newPeerSystems, type PeerSystems } from "./peers/systems.ts";
 import { readRunFacts, writePeerTable } from "./peers/write.ts";
 import { newServerProcesses, pinSelf, type ServerProcesses } from "./processes.ts";
+import { printProfiles } from "./profile.ts";
 import { newPrograms, type Programs } from "./programs.ts";
 import {
   cancelLine,
@@ -179,13 +180,14 @@ const started = new AsyncDisposableStack();
 started.defer(() => Deno.remove(folder, { recursive: true }));
 const servers = started.use(newServerProcesses(canPin, options.profileFolder));
 const programs = started.use(newPrograms(folder));
-Deno.exit(
-  await runUntilInterrupted(
-    () => runBenchmarks(options, { folder, canPin, servers, programs }),
-    () => started.disposeAsync(),
-    benchTimeoutMs(options),
-  ),
+const began = Date.now();
+const exitCode = await runUntilInterrupted(
+  () => runBenchmarks(options, { folder, canPin, servers, programs }),
+  () => started.disposeAsync(),
+  benchTimeoutMs(options),
 );
+if (options.profileFolder !== null) await printProfiles(options.profileFolder, began);
+Deno.exit(exitCode);
 
 function readText(path: string): string | null {
   try {

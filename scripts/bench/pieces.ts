@@ -1,3 +1,4 @@
+import { cpuUsage } from "node:process";
 import { CHAT, type Cores, startCompared } from "./compared.ts";
 import { encodePost } from "./http_client.ts";
 import { chatRequest, PACED_PIECE_COUNT, PACED_PIECE_MARK } from "./payloads.ts";
@@ -10,6 +11,11 @@ export interface PiecesResult {
   readonly streams: number;
   /** Milliseconds from the write of each piece at the provider to its arrival, ascending. */
   readonly lateMs: readonly number[];
+  /**
+   * Processor time of a piece in microseconds: in the system, 0 for the provider itself, and in the
+   * provider and the load on the other core; null where the system does not report it.
+   */
+  readonly cpuUs: { readonly system: number; readonly others: number } | null;
 }
 
 const STREAM_COUNT = 512;
@@ -29,32 +35,45 @@ export async function measurePieces(
   cores: Cores,
 ): Promise<readonly PiecesResult[]> {
   const { upstream, floor, gateway } = await startCompared(servers, cores);
-  const systems = [
-    { system: "provider", port: upstream.port, late: [] as number[] },
-    { system: "floor", port: floor.port, late: [] as number[] },
-    { system: "gateway", port: gateway.port, late: [] as number[] },
-  ] as const;
+  const systems = ([["provider", upstream], ["floor", floor], ["gateway", gateway]] as const)
+    .map(([system, server]) => ({ system, server, late: [] as number[], cpuMs: 0, othersMs: 0 }));
   for (let round = 0; round < ROUND_COUNT; round++) {
-    for (const { port, late } of systems) {
-      const times = await openAll(port);
-      if (round >= WARM_UP_COUNT) late.push(...times);
+    for (const each of systems) {
+      const { server } = each;
+      const measuredMs = () => server === upstream ? 0 : server.cpuMs() ?? NaN;
+      const othersMs = () => (upstream.cpuMs() ?? NaN) + ownCpuMs();
+      const [measured, others] = [measuredMs(), othersMs()];
+      const times = await openAll(each.system, server.port);
+      if (round < WARM_UP_COUNT) continue;
+      each.late.push(...times);
+      each.cpuMs += measuredMs() - measured;
+      each.othersMs += othersMs() - others;
     }
   }
-  return systems.map(({ system, late }) => ({
+  return systems.map(({ system, late, cpuMs, othersMs }) => ({
     system,
     streams: STREAM_COUNT,
     lateMs: late.toSorted((a, b) => a - b),
+    cpuUs: Number.isNaN(cpuMs + othersMs)
+      ? null
+      : { system: cpuMs * 1000 / late.length, others: othersMs * 1000 / late.length },
   }));
 }
 
-async function openAll(port: number): Promise<readonly number[]> {
+/** Returns the processor time of this process in milliseconds. */
+function ownCpuMs(): number {
+  const { user, system } = cpuUsage();
+  return (user + system) / 1000;
+}
+
+async function openAll(system: string, port: number): Promise<readonly number[]> {
   const late: number[] = [];
   const reading: Promise<void>[] = [];
   const connections = await Promise.all(
     Array.from({ length: STREAM_COUNT }, () => Deno.connect({ hostname: "127.0.0.1", port })),
   );
   for (const [at, connection] of connections.entries()) {
-    reading.push(readStream(connection, late));
+    reading.push(readStream(system, connection, late));
     const isGroup = (at + 1) % (STREAM_COUNT / GROUP_COUNT) === 0;
     if (isGroup) await new Promise((resolve) => setTimeout(resolve, GROUP_PAUSE_MS));
   }
@@ -65,11 +84,17 @@ async function openAll(port: number): Promise<readonly number[]> {
 const REQUEST = encodePost(CHAT, chatRequest("sse-paced", 1_000), {});
 const decoder = new TextDecoder();
 
-/** The size of a chunk of the body, between its line ends: JSON has none. */
-const CHUNK_HEAD = /\r\n[0-9a-f]+\r\n/g;
+/** Returns a text without the sizes of chunks between their line ends: JSON has none. */
+export function withoutChunkHeads(text: string): string {
+  return text.replaceAll(/\r\n[0-9a-f]+\r\n/gi, "");
+}
 
 /** Reads one stream to its end and adds the lateness of its pieces. */
-async function readStream(connection: Deno.TcpConn, late: number[]): Promise<void> {
+async function readStream(
+  system: string,
+  connection: Deno.TcpConn,
+  late: number[],
+): Promise<void> {
   using _open = connection;
   await connection.write(REQUEST);
   const buffer = new Uint8Array(16 * 1024);
@@ -77,17 +102,17 @@ async function readStream(connection: Deno.TcpConn, late: number[]): Promise<voi
   let pieces = 0;
   while (!text.includes("data: [DONE]")) {
     const count = await connection.read(buffer);
-    if (count === null) throw new Error(`pieces: the stream ends early: ${text.slice(-200)}`);
+    if (count === null) throw new Error(`pieces: ${system} ends early: ${text.slice(-200)}`);
     const now = performance.timeOrigin + performance.now();
     // A chunk may begin within a piece.
-    text = (text + decoder.decode(buffer.subarray(0, count))).replaceAll(CHUNK_HEAD, "");
+    text = withoutChunkHeads(text + decoder.decode(buffer.subarray(0, count)));
     for (const [sentAt, end] of piecesIn(text)) {
       late.push(now - sentAt);
       pieces++;
       text = text.slice(end);
     }
   }
-  if (pieces !== PACED_PIECE_COUNT) throw new Error(`pieces: a stream has ${pieces} of them`);
+  if (pieces !== PACED_PIECE_COUNT) throw new Error(`pieces: ${system} has sent ${pieces} of them`);
 }
 
 /**
@@ -104,14 +129,16 @@ export function piecesIn(text: string): readonly (readonly [sentAt: number, end:
 }
 
 /** Returns the report line of a system. */
-export function piecesLine({ system, streams, lateMs }: PiecesResult): string {
+export function piecesLine({ system, streams, lateMs, cpuUs }: PiecesResult): string {
   const late = lateMs.filter((ms) => ms > MAX_LATE_MS).length;
   const [p50, p99, most] = [0.5, 0.99, 1].map((share) =>
     `${quantile(lateMs, share).toFixed(1)} ms`
   );
   const missed = late === 0 || system !== "gateway" ? "" : " missed";
+  const [own, others] = [cpuUs?.system, cpuUs?.others].map((us) => us?.toFixed(0) ?? "-");
   return `pieces ${
     system.padEnd(20)
   } ${streams} streams: p50 ${p50}, p99 ${p99}, at most ${most}; ` +
+    `CPU of a piece ${own} µs, of provider and load ${others} µs; ` +
     `${late} of ${lateMs.length} later than ${MAX_LATE_MS} ms${missed}`;
 }

@@ -283,10 +283,13 @@ export async function pinSelf(): Promise<boolean> {
   }
 }
 
-/** Returns the resident memory of a process in bytes; null where the system does not report it. */
-export function readMemoryBytes(pid: number): number | null {
+/**
+ * Returns the resident memory of a process in bytes, or the part of it that are pages of files;
+ * null where the system does not report it.
+ */
+export function readMemoryBytes(pid: number, part: "VmRSS" | "RssFile" = "VmRSS"): number | null {
   if (Deno.build.os !== "linux") return null;
-  const [, kilobytes = ""] = /^VmRSS:\s+(\d+) kB$/m
+  const [, kilobytes = ""] = new RegExp(`^${part}:\\s+(\\d+) kB$`, "m")
     .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
   return Number(kilobytes) * 1024;
 }

@@ -1,3 +1,4 @@
+import { readMemoryBytes } from "./processes.ts";
 import { findPrograms, type Program, type ProgramName, type Programs } from "./programs.ts";
 
 /** Startup times and memory of a program. */
@@ -13,6 +14,8 @@ export interface StartResult {
    * Bytes of memory after `IDLE_MS` without a request; null where the system does not report it.
    */
   readonly idleBytes: number | null;
+  /** The part of it that are pages of files: of the runtime itself. */
+  readonly idleFileBytes: number | null;
 }
 
 const START_COUNT = 9;
@@ -44,16 +47,19 @@ export async function measureStart(
   core: number,
 ): Promise<StartResult[]> {
   const found = await findPrograms(canPin, core);
-  const results: Omit<StartResult, "idleBytes">[] = [];
+  const results: StartTimes[] = [];
   for (const program of found) results.push(await measureProgram(programs, program));
   const idle = await Promise.all(found.map((program) => measureIdle(programs, program)));
-  return results.map((result, at) => ({ ...result, idleBytes: idle[at] ?? null }));
+  return results.map((result, at) => ({
+    ...result,
+    ...idle[at] ?? { idleBytes: null, idleFileBytes: null },
+  }));
 }
 
-async function measureProgram(
-  programs: Programs,
-  program: Program,
-): Promise<Omit<StartResult, "idleBytes">> {
+type Idle = Pick<StartResult, "idleBytes" | "idleFileBytes">;
+type StartTimes = Omit<StartResult, keyof Idle>;
+
+async function measureProgram(programs: Programs, program: Program): Promise<StartTimes> {
   const runs = [];
   // The first start only fills the caches of Deno and the system.
   await startOnce(programs, program);
@@ -65,11 +71,14 @@ async function measureProgram(
   };
 }
 
-async function measureIdle(programs: Programs, program: Program): Promise<number | null> {
+async function measureIdle(programs: Programs, program: Program): Promise<Idle> {
   await using running = await programs.start(program, CONFIG);
   await (await fetch(`${running.url}/health`)).text();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
-  return running.memoryBytes();
+  return {
+    idleBytes: running.memoryBytes(),
+    idleFileBytes: readMemoryBytes(running.pid, "RssFile"),
+  };
 }
 
 async function startOnce(programs: Programs, program: Program) {
@@ -82,19 +91,25 @@ async function startOnce(programs: Programs, program: Program) {
  * Returns a report line with the median and worst startup time and the memory of a program, and the
  * targets.
  */
-export function startLine({ program, timesMs, memoryBytes, idleBytes }: StartResult): string {
+export function startLine(
+  { program, timesMs, memoryBytes, idleBytes, idleFileBytes }: StartResult,
+): string {
   const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
   const { maxStartMs, maxIdleMB } = TARGETS[program];
   const worst = timesMs.at(-1) ?? NaN;
   const time = middle(timesMs);
   const isMissed = (idleBytes ?? NaN) > maxIdleMB * 1e6 ||
     (maxStartMs !== null && time > maxStartMs);
-  const [first, idle] = [memoryBytes.length === 0 ? null : middle(memoryBytes), idleBytes]
-    .map((bytes) => bytes === null ? "-" : `${(bytes / 1e6).toFixed(0)} MB`);
+  const [first, idle, files] = [
+    memoryBytes.length === 0 ? null : middle(memoryBytes),
+    idleBytes,
+    idleFileBytes,
+  ].map((bytes) => bytes === null ? "-" : `${(bytes / 1e6).toFixed(0)} MB`);
   const targets = [...maxStartMs === null ? [] : [`${maxStartMs} ms`], `${maxIdleMB} MB`];
   return `start  ${program.padEnd(20)} median ${time.toFixed(0)} ms, ` +
     `worst ${
       worst.toFixed(0)
-    } ms; memory ${first} at first, ${idle} after a minute without requests  ` +
+    } ms; memory ${first} at first, ${idle} after a minute without requests, ` +
+    `${files} of it files  ` +
     `<= ${targets.join(", ")}${isMissed ? " missed" : ""}`;
 }

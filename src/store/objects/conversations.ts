@@ -35,7 +35,7 @@ type Head = Pick<NewConversation, "creator" | "createdAt">;
 export function newConversations<Body>(rules: RecordRules<Body>): ConversationStore {
   const { records, changer, content, bounds, turns, ttlMs } = rules;
   const maxBytes = bounds[TYPE].bytes;
-  const items = newItems(content, "conversation_item", turns);
+  const items = newItems(content, "conversation_item", turns, bounds[TYPE].entries);
 
   /** Returns the bytes of a conversation besides its head and its packs. */
   function restBytes(metadata: Metadata, packs: number): number {

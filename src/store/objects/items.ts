@@ -60,6 +60,9 @@ interface PresentPart<Body> {
 /** What a store has of a part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
+/** What a process holds of a remembered pack besides its items, beyond `PART_OVERHEAD_BYTES`. */
+const REMEMBERED_OVERHEAD_BYTES = 160;
+
 /** Maximum bytes of a pack with several items. */
 const MAX_PACK_BYTES = 64 * 1024;
 
@@ -72,14 +75,16 @@ const MAX_REMEMBERED_PACKS = 10_000;
 const MAX_REMEMBERED_KEYS_BYTES = 1024 * 1024;
 
 /**
- * Returns the items of the records of one type. A turn of a dialogue adds a pack; too many small
- * ones in a row become one, so that a long dialogue has few parts and shares nearly all of them
- * with its earlier turns. Work on many items is divided among `turns`.
+ * Returns the items of the records of one type, of which the store has at most `maxRecords`. A turn
+ * of a dialogue adds a pack; too many small ones in a row become one, so that a long dialogue has
+ * few parts and shares nearly all of them with its earlier turns. Work on many items is divided
+ * among `turns`.
  */
 export function newItems<Body>(
   content: ContentCodec<Body>,
   kind: RecordKind,
   turns: LoopTurns,
+  maxRecords: number,
 ): Items<Body> {
   // By their first item. Items are immutable: those of a history are the objects that were read.
   const known = new WeakMap<JsonObject, Pack>();
@@ -90,9 +95,13 @@ export function newItems<Body>(
   };
   const recent = new BoundedStore<Pack>(limits, () => 0);
   const keysOf = new BoundedStore<readonly string[]>(
-    { ...limits, bytes: Math.min(MAX_REMEMBERED_KEYS_BYTES, limits.bytes) },
+    { ...limits, entries: maxRecords, bytes: Math.min(MAX_REMEMBERED_KEYS_BYTES, limits.bytes) },
     () => 0,
   );
+
+  function keep(pack: Pack): void {
+    recent.set(pack.key, pack, pack.bytes + REMEMBERED_OVERHEAD_BYTES);
+  }
 
   function remember(pack: Pack): Pack {
     const [first] = pack.items;
@@ -171,7 +180,7 @@ export function newItems<Body>(
       bytes,
       isStored: true,
     });
-    recent.set(key, pack, bytes);
+    keep(pack);
     return success(pack);
   }
 
@@ -215,7 +224,7 @@ export function newItems<Body>(
       const keys = packs.map(({ key }) => key);
       keysOf.set(id, keys, keys.reduce((bytes, key) => bytes + 2 * key.length, 2 * id.length));
       for (const pack of packs) {
-        if (!pack.isStored) recent.set(pack.key, pack, pack.bytes);
+        if (!pack.isStored) keep(pack);
         pack.isStored = true;
       }
     },

@@ -32,7 +32,7 @@ interface Rest {
 /** Returns the responses of a store. A response and its binding are one record. */
 export function newResponses<Body>(rules: RecordRules<Body>): ResponseStore {
   const { records, changer, content, bounds, turns, ttlMs } = rules;
-  const items = newItems(content, "item", turns);
+  const items = newItems(content, "item", turns, bounds[TYPE].entries);
   const owners = newOwners(rules, TYPE);
 
   /**

@@ -1,5 +1,5 @@
 import { mixedLine } from "../../../scripts/bench/mixed.ts";
-import { piecesIn, piecesLine } from "../../../scripts/bench/pieces.ts";
+import { piecesIn, piecesLine, withoutChunkHeads } from "../../../scripts/bench/pieces.ts";
 import { newRateSearch, ratesLine } from "../../../scripts/bench/rates.ts";
 import { tailLines } from "../../../scripts/bench/tail.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -53,11 +53,22 @@ Deno.test("the times in pieces of a stream are read, also of several in one text
   assertEquals(rest, '}\n\ndata: {"conte');
 });
 
+Deno.test("a piece is read though a chunk begins within it, whose size the runtime writes in capitals", () => {
+  const [piece] = piecesIn(withoutChunkHeads('{"content":"sent 1\r\nFB\r\n2.5"}'));
+  assertEquals(piece?.[0], 12.5);
+});
+
 Deno.test("the row pieces counts those that are later than 50 ms, and judges the gateway only", () => {
-  const late = { streams: 512, lateMs: [1, 2, 3, 50, 51, 60] };
-  assertMatch(piecesLine({ ...late, system: "gateway" }), /most 60\.0 ms; 2 of 6 .* ms missed$/);
-  assertMatch(piecesLine({ ...late, system: "floor" }), /2 of 6 later than 50 ms$/);
-  const early = { streams: 512, lateMs: [1, 50] } as const;
+  const late = { streams: 512, lateMs: [1, 2, 3, 50, 51, 60], cpuUs: { system: 31, others: 42 } };
+  assertMatch(
+    piecesLine({ ...late, system: "gateway" }),
+    /most 60\.0 ms; .*; 2 of 6 .* ms missed$/,
+  );
+  assertMatch(
+    piecesLine({ ...late, system: "floor" }),
+    /CPU of a piece 31 µs, of provider and load 42 µs; 2 of 6 later than 50 ms$/,
+  );
+  const early = { streams: 512, lateMs: [1, 50], cpuUs: null } as const;
   assertMatch(piecesLine({ ...early, system: "gateway" }), /0 of 2 later than 50 ms$/);
 });
 

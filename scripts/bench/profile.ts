@@ -1,0 +1,77 @@
+/** A processor profile as the runtime writes it with `--cpu-prof`. */
+export interface CpuProfile {
+  readonly nodes: readonly {
+    readonly id: number;
+    readonly callFrame: { readonly functionName: string; readonly url: string };
+    readonly children?: readonly number[];
+  }[];
+  readonly samples: readonly number[];
+  /** Microseconds between a sample and the one before it. */
+  readonly timeDeltas: readonly number[];
+}
+
+/** Parts of the time in which the main thread was busy, by name, in descending order. */
+export type Shares = readonly (readonly [part: string, share: number])[];
+
+/** Functions of a profile that are no part of the program. */
+const IDLE = "(idle)", COLLECTOR = "(garbage collector)", OUTSIDE = "outside of functions";
+
+const ROOT = new URL("../../", import.meta.url).href;
+
+/**
+ * Returns the shares of the folders of the sources in the second half of a profile, behind the
+ * start: what the runtime does for a function of the gateway, such as a system call, belongs to the
+ * folder of that function.
+ */
+export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile): Shares {
+  const byId = new Map(nodes.map((node) => [node.id, node]));
+  const parts = new Map<number, string>();
+  const open = nodes.slice(0, 1).map(({ id }) => ({ id, part: OUTSIDE }));
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const node = byId.get(next.id);
+    if (node === undefined) continue;
+    const { functionName, url } = node.callFrame;
+    const part = functionName === IDLE || functionName === COLLECTOR
+      ? functionName.slice(1, -1)
+      : url.startsWith(ROOT)
+      ? url.slice(ROOT.length).split("/", 2).join("/")
+      : next.part;
+    parts.set(node.id, part);
+    open.push(...(node.children ?? []).map((id) => ({ id, part })));
+  }
+  const middle = timeDeltas.reduce((sum, each) => sum + each, 0) / 2;
+  const times = new Map<string, number>();
+  let elapsed = 0;
+  for (const [at, id] of samples.entries()) {
+    const time = timeDeltas[at] ?? 0;
+    elapsed += time;
+    if (elapsed <= middle) continue;
+    const part = parts.get(id) ?? OUTSIDE;
+    times.set(part, (times.get(part) ?? 0) + time);
+  }
+  times.delete(IDLE.slice(1, -1));
+  const busy = [...times.values()].reduce((sum, each) => sum + each, 0);
+  return [...times].map(([part, time]) => [part, time / busy] as const)
+    .toSorted(([, one], [, other]) => other - one);
+}
+
+/** Parts below this share are not printed. */
+const MIN_PRINTED_SHARE = 0.02;
+
+/** Returns the report line of a profile. */
+export function sharesLine(name: string, shares: Shares): string {
+  const printed = shares.filter(([, share]) => share >= MIN_PRINTED_SHARE);
+  return `profile ${name}: ` +
+    printed.map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`).join(", ");
+}
+
+/** Prints the shares of the profiles in a folder that are younger than a moment. */
+export async function printProfiles(folder: string, sinceMs: number): Promise<void> {
+  for await (const { name } of Deno.readDir(folder)) {
+    if (!name.endsWith(".cpuprofile")) continue;
+    const { mtime } = await Deno.stat(`${folder}/${name}`);
+    if ((mtime?.getTime() ?? 0) < sinceMs) continue;
+    const profile: CpuProfile = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
+    console.log(sharesLine(name, sharesOf(profile)));
+  }
+}
