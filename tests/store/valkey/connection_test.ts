@@ -7,13 +7,12 @@ import {
   until,
   valkeyTest,
 } from "../../support/valkey_server.ts";
-import { newTestConnection, valkeySettings } from "./connections.ts";
+import { connect, newTestConnection, valkeySettings } from "./connections.ts";
 
 const server = await sharedValkeyServer();
 
 valkeyTest("a command gets its reply, with texts as bytes", async () => {
-  const { connection } = await newTestConnection(valkeySettings(server.url));
-  assertEquals(await connection.open(5_000), true);
+  const connection = await connect(server.url);
   assertEquals<unknown>(await connection.send("ECHO", ["hi"]), {
     kind: "reply",
     value: Buffer.from("hi"),
@@ -22,8 +21,7 @@ valkeyTest("a command gets its reply, with texts as bytes", async () => {
 });
 
 valkeyTest("a script is executed, also after the server has forgotten all scripts", async () => {
-  const { connection } = await newTestConnection(valkeySettings(server.url));
-  await connection.open(5_000);
+  const connection = await connect(server.url);
   const script = newScript("return {ARGV[1] + 1, KEYS[1]}");
   const expected = { ok: true, value: [42, Buffer.from("{s}:k")] };
   assertEquals<unknown>(await runScript(connection, script, ["{s}:k"], [41]), expected);
