@@ -1,3 +1,4 @@
+import { pageText } from "../docs/pages.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import {
   callLate,
@@ -318,6 +319,32 @@ Deno.test("a client that leaves after the head cancels the attempt, and its call
     const line = `gateway_early_heads_total{endpoint="${path}",end="client_gone"} 1`;
     assert(metrics.includes(line));
   }
+});
+
+Deno.test("a shutdown ends a stream that began early with one terminal, in the words of the errors page", async () => {
+  const words: Record<string, string> = {};
+  for (const api of APIS) {
+    const gateway = lateGateway([{ type: "compat", answers: [silent] }], "early_head: 20s");
+    const { path, body } = REQUESTS[api];
+    const answering = gateway.app(
+      new Request(`http://localhost${path}`, {
+        method: "POST",
+        body: JSON.stringify({ model: "asked", stream: true, ...body }),
+      }),
+    );
+    await gateway.world.advance(20_000);
+    const text = (await answering).text();
+    gateway.gateway.state.inFlight.cancelAll();
+    const ends = eventsOf(await text).filter((one) => !/ping|created|in_progress/.test(one.type));
+    assertEquals(ends.length, 1);
+    words[api] = ends[0].error?.type ?? ends[0].response.error.code;
+  }
+  const { chat, messages, responses } = words;
+  const row = /^.*`draining`.*$/m.exec(pageText("docs/reference/errors.md"))?.[0];
+  assertEquals(
+    row,
+    `| 503 | \`draining\` | \`${chat}\` | no | no | \`drained\` | \`${messages}\`, \`${responses}\` |`,
+  );
 });
 
 Deno.test("early heads are in the log and the metrics, by how they ended", async () => {

@@ -1,7 +1,13 @@
 import { earlyErrorRecord } from "../../../src/api/messages/errors.ts";
 import { responseError } from "../../../src/api/responses/generate/error_code.ts";
-import { type FaultKind, FAULTS, REFUSALS } from "../../../src/core/failure/failure.ts";
-import { fault } from "../../../src/core/failure/result.ts";
+import {
+  type Failure,
+  type FaultKind,
+  FAULTS,
+  type RefusalKind,
+  REFUSALS,
+} from "../../../src/core/failure/failure.ts";
+import { fault, refuse } from "../../../src/core/failure/result.ts";
 import { FAULT_DOCS } from "./fault_docs.ts";
 import { type FailureDoc, REFUSAL_DOCS } from "../../../src/core/failure/refusal_docs.ts";
 import { typeOfStatus } from "../../../src/core/failure/openai_error.ts";
@@ -26,6 +32,9 @@ const EARLY_COLUMN = "after an early head";
 
 /** Faults that no attempt has, or whose client has left. */
 const UNTOLD: readonly FaultKind[] = ["no_route", "client_cancelled", "upstream_idle"];
+
+/** Refusals that may end a call that has begun: a shutdown ends its stream. */
+const TOLD: readonly RefusalKind[] = ["draining"];
 
 /** Returns the page `docs/reference/errors.md`. */
 export function errorsPage(): string {
@@ -101,7 +110,7 @@ function entries(): readonly ErrorEntry[] {
       isRetried: false,
       fallsBack: false,
       logEnd,
-      early: "–",
+      early: TOLD.includes(kind) ? earlyWords(refuse(kind, "").failure) : "–",
       doc,
     };
   });
@@ -115,17 +124,19 @@ function entries(): readonly ErrorEntry[] {
       isRetried: retry,
       fallsBack: fallback !== null,
       logEnd,
-      early: status === "upstream" ? "by its status" : earlyWords(kind),
+      early: status === "upstream" ? "by its status" : earlyWordsOf(kind),
       doc: FAULT_DOCS[kind],
     };
   });
   return [...refusals, ...faults];
 }
 
+function earlyWordsOf(kind: FaultKind): string {
+  return UNTOLD.includes(kind) ? "–" : earlyWords(fault(kind, "").failure);
+}
+
 /** Returns the type and the code of a failure after an early head, in Messages and Responses. */
-function earlyWords(kind: FaultKind): string {
-  if (UNTOLD.includes(kind)) return "–";
-  const { failure } = fault(kind, "");
+function earlyWords(failure: Failure): string {
   const { error } = JSON.parse(earlyErrorRecord(failure, "").data);
   return `\`${error.type}\`, \`${responseError(failure).code}\``;
 }
