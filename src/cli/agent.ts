@@ -65,7 +65,7 @@ export const agent: Command = {
     const model = optionValue(options, "model") ?? models[0]?.name;
     if (model === undefined) {
       return gateway.ok || optionValue(options, "config") === undefined
-        ? wrongUsage(terminal, "agent", "--model is missing.")
+        ? wrongUsage(terminal, "agent", MISSING_MODEL)
         : printProblems(terminal, gateway.problems);
     }
     const about = (wanted: string) =>
@@ -93,6 +93,9 @@ export const agent: Command = {
 function stepLines(steps: readonly string[]): string {
   return ["", ...steps].map((line) => `# ${line}`.trim() + "\n").join("");
 }
+
+const MISSING_MODEL =
+  "--model is missing, and there is no file whose models: names one that it could be.";
 
 const MINIMAL_NOTE =
   "# Standard input held no model of Codex, so the catalog has short instructions in place of Codex's own. " +

@@ -59,6 +59,7 @@ export const AGENTS: Readonly<Record<string, Agent>> = {
         ANTHROPIC_DEFAULT_HAIKU_MODEL: quoted(smallModel),
         ...contextSize !== null && { CLAUDE_CODE_MAX_CONTEXT_TOKENS: String(contextSize) },
         ...maxOutput !== null && { CLAUDE_CODE_MAX_OUTPUT_TOKENS: String(maxOutput) },
+        CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY: "1",
       });
     },
     steps: () => evaluated("claude", "claude"),

@@ -14,6 +14,7 @@ export ANTHROPIC_MODEL=a/b
 export ANTHROPIC_DEFAULT_OPUS_MODEL=a/b
 export ANTHROPIC_DEFAULT_SONNET_MODEL=a/b
 export ANTHROPIC_DEFAULT_HAIKU_MODEL='it'\\''s $small'
+export CLAUDE_CODE_ENABLE_GATEWAY_MODEL_DISCOVERY=1
 `,
   codex: `model = "a/b"
 model_provider = "switchyard"
@@ -184,7 +185,7 @@ Deno.test("without a name the agents are listed; a wrong one is named with what 
     const [args, expected] of [
       [["gemini"], "gemini-cli has only the Gemini API"],
       [["cluade", "--model", "m"], "did you mean claude?"],
-      [["claude"], "--model is missing."],
+      [["claude"], "--model is missing, and there is no file whose models: names one"],
       [["claude", "--model", "m", "--catalog"], "--catalog is for codex."],
       [["claude", "--model", ""], "--model must not be empty."],
       [["claude", ...URL, "--key-env", "$(id)"], "--key-env must be the name of"],
