@@ -146,7 +146,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       if (long.length > 0 || string.length > STEP_CHARS) {
         long.push({ literal: { start, end }, string, kind, name });
       } else if (name === null) {
-        const finished = finishText(answer, string, kind, !event.isRepetition);
+        const finished = finishText(answer, string, kind, event.isRepetition);
         if (finished !== string) edits.push(replaceString(place, finished));
       } else if (string !== "") {
         const { channel, piece } = addPiece({ literal: { start, end }, string, kind, name });
@@ -159,7 +159,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
         isDone = walk.next().done === true;
         for (const { literal, string, kind, name } of long) {
           if (name === null) {
-            const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
+            const finished = yield* textSteps(answer, string, kind, event.isRepetition);
             if (finished !== string) edits.push(replaceString(literal, finished));
           } else if (string !== "") {
             const { channel, piece } = addPiece({ literal, string, kind, name });
