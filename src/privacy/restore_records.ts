@@ -1,6 +1,6 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
-import type { StreamRecord } from "../core/stream/reply.ts";
+import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
@@ -18,7 +18,7 @@ import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
 
-/** Maximum number of events that are held, and of their characters together. */
+/** Maximum number of events that are held, and of the characters of those behind the first. */
 const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
 
 /**
@@ -222,7 +222,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     { positions = () => [], ...one }: Omit<HeldRecord, "positions"> & Partial<HeldRecord>,
   ): void {
     held.push({ ...one, positions });
-    heldChars += (one.record.raw ?? one.record.data).length;
+    heldChars += charsOf([one.record]);
   }
 
   function endChannels(event: EventChannels, touched: ReadonlySet<string>): void {
@@ -240,7 +240,18 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   function release(): Delivered {
-    if (held.length > MAX_HELD_EVENTS || heldChars > MAX_HELD_CHARS) overflow();
+    const decided = releaseDecided();
+    // The first event waits for its own last word, however long it is.
+    const [first] = held;
+    const waitingChars = first === undefined ? 0 : heldChars - charsOf([first.record]);
+    if (held.length <= MAX_HELD_EVENTS && waitingChars <= MAX_HELD_CHARS) return decided;
+    answer.refuse();
+    endAll();
+    const { records, hasText } = releaseDecided();
+    return { records: [...decided.records, ...records], hasText: decided.hasText || hasText };
+  }
+
+  function releaseDecided(): Delivered {
     const records: StreamRecord[] = [];
     let hasText = false;
     let count = 0;
@@ -248,7 +259,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       if (one.pieces.some(({ isOpen }) => isOpen)) break;
       count += 1;
       hasText ||= one.pieces.length > 0;
-      heldChars -= (one.record.raw ?? one.record.data).length;
+      heldChars -= charsOf([one.record]);
       records.push(finished(one));
     }
     held.splice(0, count);
@@ -259,11 +270,6 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   function isLookedAt(data: string): boolean {
     if (answer.searchesAll || mayBeginToken(data)) return true;
     return (positions.hasMoved() || form.documents !== undefined) && mayHavePosition(data);
-  }
-
-  function overflow(): void {
-    answer.refuse();
-    endAll();
   }
 
   return {

@@ -174,6 +174,17 @@ Deno.test("an answer is refused if a possible match would hold more than 256 eve
   assert(answer.isRefused());
 });
 
+Deno.test("an event of more than 1 MiB waits for the end of its last word like any other one", () => {
+  for (const next of [chunk({ content: "t." }), chunk({}, "stop")]) {
+    const { answer } = rules(MASKS);
+    const content = `${"All is well. ".repeat(100_000)}it is jane.doe@example.com or jane`;
+    const { records } = run(answer, [chunk({ content }), next, DONE]);
+    assertEquals([records.length, answer.isRefused()], [3, false]);
+    const text = joined(records, deltasOf).content ?? "";
+    assert(/it is \[email\] or janet?\.?$/.test(text), text.slice(-60));
+  }
+});
+
 Deno.test("identifiers and the bytes of media are not searched", () => {
   const text = JSON.stringify({
     id: "resp_4111111111111111",
