@@ -4,7 +4,7 @@ import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
-import type { Edit, Span } from "../formats/edit.ts";
+import { type Edit, MAX_SPLICED_CHARS, type Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
@@ -255,9 +255,13 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     const records: StreamRecord[] = [];
     let hasText = false;
     let count = 0;
+    let newChars = 0;
     for (const one of held) {
       if (one.pieces.some(({ isOpen }) => isOpen)) break;
       count += 1;
+      // Before any text is written: values may be thousands of times as long as their tokens.
+      for (const { text } of [...one.edits, ...one.pieces]) newChars += text.length;
+      if (newChars > MAX_SPLICED_CHARS) throw new RangeError("the events become too long");
       hasText ||= one.pieces.length > 0;
       heldChars -= charsOf([one.record]);
       records.push(finished(one));
