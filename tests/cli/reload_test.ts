@@ -95,7 +95,10 @@ privacy:
     served.replace("default: all", "default: none"),
     served.replace("find: [email], action: replace", "find: [card], action: delete"),
     served.replace(privacy, "").replace("port: 0", "prot: 0"),
-    served.replace(privacy, "security: {enabled: true, api_key: {keys: [{name: a, value: k, privacy: all}]}}"),
+    served.replace(
+      privacy,
+      "security: {enabled: true, api_key: {keys: [{name: a, value: k, privacy: all}]}}",
+    ),
   ];
   await reloading([], async ({ terminal, write, get }) => {
     const ask = async () => {
