@@ -99,8 +99,11 @@ export function splice(text: string, edits: readonly Edit[]): string {
   return result + text.slice(at);
 }
 
-/** Pieces of a text that are joined at a time, and the longest text that edits make. */
-const JOINED_PIECE_COUNT = 2_048, MAX_SPLICED_CHARS = 128 * 1024 * 1024;
+/** Pieces of a text that are joined at a time. */
+const JOINED_PIECE_COUNT = 2_048;
+
+/** Length of the longest text that edits make. */
+export const MAX_SPLICED_CHARS = 128 * 1024 * 1024;
 
 /** A text that gets its edits one by one. */
 export interface Splicer {

@@ -1,4 +1,5 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { isNamedByClient } from "./answer_paths.ts";
 import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
@@ -55,7 +56,9 @@ export function kindOf(
 ): TextKind | null {
   if (isInLogprobs(path)) return null;
   const key = path.at(-1);
-  if (isKey || typeof key === "number") return isData(string) ? null : "plain";
+  if (isKey || typeof key === "number" || isNamedByClient(path)) {
+    return isData(string) ? null : "plain";
+  }
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
   if (NAMES.has(key) || OPAQUE.has(key)) return null;

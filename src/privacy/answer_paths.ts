@@ -8,6 +8,19 @@ const HOLDERS: ReadonlySet<string> = new Set(
 /** Steps after which a path is not one of a protocol any more: an answer may have any depth. */
 export const MAX_STEP_COUNT = 32;
 
+/** Members of the protocol whose own members a tool or a client has named. */
+const NAMING: ReadonlySet<string> = new Set(["input", "metadata"]);
+
+/** True for a path behind a name that a tool or a client has given. */
+export function isNamedByClient(path: JsonPath): boolean {
+  for (let at = 0; at < path.length && at < MAX_STEP_COUNT; at++) {
+    const step = path[at];
+    if (typeof step !== "string" || HOLDERS.has(step)) continue;
+    return NAMING.has(step) && typeof path[at + 1] === "string";
+  }
+  return false;
+}
+
 /** True for a path in a member of the protocol with this name, or for its own. */
 export function isWithin(path: JsonPath, name: string): boolean {
   for (let at = 0; at < path.length && at < MAX_STEP_COUNT; at++) {

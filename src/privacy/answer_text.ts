@@ -36,8 +36,8 @@ export interface AnswerText {
    * of the text if there is none.
    */
   heldFrom(text: string, kind: TextKind): number;
-  /** Counts a part of the answer. */
-  count(part: Part): void;
+  /** Counts a part of the answer, unless it repeats an earlier one; a rule may refuse either. */
+  count(part: Part, isRepetition?: boolean): void;
   /** Refuses the answer, because of a part or because too much is held. */
   refuse(): void;
   isRefused(): boolean;
@@ -61,7 +61,8 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
       for (const found of tokenSteps(text, tokens)) yield found.map((one) => partOf(one, kind));
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
-    count({ text }) {
+    count({ text }, isRepetition = false) {
+      if (isRepetition) return;
       if (text === null) counts.unknown += 1;
       else counts.restored += 1;
     },
@@ -114,9 +115,9 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       }
     },
     heldFrom: (text) => heldFrom(text, rules),
-    count({ rule, text }) {
+    count({ rule, text }, isRepetition = false) {
       if (rule === null) return;
-      countMatch(counts, rule);
+      if (!isRepetition) countMatch(counts, rule);
       // A mask that cannot be written refuses the answer as well.
       isRefused ||= rule.action !== "monitor" && text === null;
     },

@@ -23,15 +23,18 @@ import { tellObjects, toldObjects } from "./told_objects.ts";
 /** Characters that are searched before other work may have its turn. */
 const STEP_CHARS = 64 * 1024;
 
-/** Returns a whole text of an answer after a search. Its parts count if `isCounted`. */
+/**
+ * Returns a whole text of an answer after a search. Its parts do not count if it repeats texts
+ * before it.
+ */
 export function finishText(
   answer: AnswerText,
   text: string,
   kind: TextKind,
-  isCounted = true,
+  isRepetition = false,
 ): string {
   const parts = answer.parts(text, kind);
-  return parts.length === 0 ? text : addParts(answer, newSplicer(text), parts, isCounted).text();
+  return parts.length === 0 ? text : addParts(answer, newSplicer(text), parts, isRepetition).text();
 }
 
 /** The same, which can be interrupted. */
@@ -39,11 +42,11 @@ export function* textSteps(
   answer: AnswerText,
   text: string,
   kind: TextKind,
-  isCounted = true,
+  isRepetition = false,
 ): Generator<void, string, void> {
   const splicer = newSplicer(text);
   for (const parts of answer.partSteps(text, kind)) {
-    addParts(answer, splicer, parts, isCounted);
+    addParts(answer, splicer, parts, isRepetition);
     yield;
   }
   return splicer.text();
@@ -53,10 +56,10 @@ function addParts(
   answer: AnswerText,
   splicer: Splicer,
   parts: readonly Part[],
-  isCounted: boolean,
+  isRepetition: boolean,
 ): Splicer {
   for (const part of parts) {
-    if (isCounted) answer.count(part);
+    answer.count(part, isRepetition);
     const { start, end, text } = part;
     if (text !== null) splicer.add({ start, end, text });
   }

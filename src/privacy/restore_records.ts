@@ -1,10 +1,10 @@
 import { type JsonValue, parseJson } from "../core/json/json.ts";
 import { pushAll } from "../core/push_all.ts";
-import type { StreamRecord } from "../core/stream/reply.ts";
+import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
-import type { Edit, Span } from "../formats/edit.ts";
+import { type Edit, MAX_SPLICED_CHARS, type Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, TextKind } from "./answer_text.ts";
@@ -18,7 +18,7 @@ import { atOnce } from "./pace.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
 
-/** Maximum number of events that are held, and of their characters together. */
+/** Maximum number of events that are held, and of the characters of those behind the first. */
 const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
 
 /**
@@ -146,7 +146,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       if (long.length > 0 || string.length > STEP_CHARS) {
         long.push({ literal: { start, end }, string, kind, name });
       } else if (name === null) {
-        const finished = finishText(answer, string, kind, !event.isRepetition);
+        const finished = finishText(answer, string, kind, event.isRepetition);
         if (finished !== string) edits.push(replaceString(place, finished));
       } else if (string !== "") {
         const { channel, piece } = addPiece({ literal: { start, end }, string, kind, name });
@@ -159,7 +159,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
         isDone = walk.next().done === true;
         for (const { literal, string, kind, name } of long) {
           if (name === null) {
-            const finished = yield* textSteps(answer, string, kind, !event.isRepetition);
+            const finished = yield* textSteps(answer, string, kind, event.isRepetition);
             if (finished !== string) edits.push(replaceString(literal, finished));
           } else if (string !== "") {
             const { channel, piece } = addPiece({ literal, string, kind, name });
@@ -222,7 +222,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
     { positions = () => [], ...one }: Omit<HeldRecord, "positions"> & Partial<HeldRecord>,
   ): void {
     held.push({ ...one, positions });
-    heldChars += (one.record.raw ?? one.record.data).length;
+    heldChars += charsOf([one.record]);
   }
 
   function endChannels(event: EventChannels, touched: ReadonlySet<string>): void {
@@ -240,15 +240,30 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   }
 
   function release(): Delivered {
-    if (held.length > MAX_HELD_EVENTS || heldChars > MAX_HELD_CHARS) overflow();
+    const decided = releaseDecided();
+    // The first event waits for its own last word, however long it is.
+    const [first] = held;
+    const waitingChars = first === undefined ? 0 : heldChars - charsOf([first.record]);
+    if (held.length <= MAX_HELD_EVENTS && waitingChars <= MAX_HELD_CHARS) return decided;
+    answer.refuse();
+    endAll();
+    const { records, hasText } = releaseDecided();
+    return { records: [...decided.records, ...records], hasText: decided.hasText || hasText };
+  }
+
+  function releaseDecided(): Delivered {
     const records: StreamRecord[] = [];
     let hasText = false;
     let count = 0;
+    let newChars = 0;
     for (const one of held) {
       if (one.pieces.some(({ isOpen }) => isOpen)) break;
       count += 1;
+      // Before any text is written: values may be thousands of times as long as their tokens.
+      for (const { text } of [...one.edits, ...one.pieces]) newChars += text.length;
+      if (newChars > MAX_SPLICED_CHARS) throw new RangeError("the events become too long");
       hasText ||= one.pieces.length > 0;
-      heldChars -= (one.record.raw ?? one.record.data).length;
+      heldChars -= charsOf([one.record]);
       records.push(finished(one));
     }
     held.splice(0, count);
@@ -259,11 +274,6 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
   function isLookedAt(data: string): boolean {
     if (answer.searchesAll || mayBeginToken(data)) return true;
     return (positions.hasMoved() || form.documents !== undefined) && mayHavePosition(data);
-  }
-
-  function overflow(): void {
-    answer.refuse();
-    endAll();
   }
 
   return {

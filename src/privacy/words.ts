@@ -55,6 +55,9 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     (most, { length }, index) => Math.max(most, length + (blanks[index] ?? 0) * MAX_BLANK_CHARS),
     1,
   );
+  // A phrase may have signs between its words, and before the first.
+  const parts = words.map((word) => word.split(WORD).length - 1);
+  const befores = [...phrases.values()].flat().map(({ before }) => before.length);
   return {
     label,
     maxChars,
@@ -78,11 +81,11 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
       const least = Math.max(0, text.length - maxChars);
       let start = text.length;
       // As many words as the longest phrase has, and what is between them.
-      for (let count = Math.max(1, ...blanks); count > 0; count--) {
+      for (let count = Math.max(1, ...parts); count > 0; count--) {
         while (start > least && !isWordPart(text, start - 1)) start--;
         while (start > least && isWordPart(text, start - 1)) start--;
       }
-      return start;
+      return Math.max(least, start - Math.max(0, ...befores));
     },
   };
 

@@ -76,7 +76,7 @@ export async function finishAnswer(
 }
 
 /** True if a whole reply is that of a provider: what the gateway itself says has values already. */
-function isOfProvider({ report: { attempts, cache } }: Call): boolean {
+export function isOfProvider({ report: { attempts, cache } }: Call): boolean {
   return attempts.length > 0 || cache === "HIT";
 }
 
@@ -101,15 +101,18 @@ export async function finishTurn(
   privacy: CallPrivacy,
   made: Result<StreamReply>,
 ): Promise<Result<StreamReply>> {
-  if (!made.ok) return made;
   const { made: finished, reply } = await finishAnswer(call, privacy, made);
   if (!finished.ok) return finished;
   return reply.kind === "stream" ? success(reply) : made;
 }
 
-/** Returns the error event of a turn: what the provider has written in it is searched too. */
+/**
+ * Returns the error event of a turn that `finishTurn` has counted: what the provider has written in
+ * it is searched too.
+ */
 export function finishError(privacy: CallPrivacy, text: string): string {
-  const { policy, counts, answer } = privacy;
+  const { policy, answer } = privacy;
+  const counts = newPrivacyCounts();
   const ruled = finishDocument(newRuleText(policy.response, counts), text, answer);
   return finishDocument(newTokenText(knownTokens(privacy), counts), ruled, answer);
 }

@@ -3,6 +3,8 @@ import { newReloader } from "../../src/cli/reload.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
 import { configOf } from "../config/parse.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { COMPLETION } from "../support/chat_call.ts";
+import { startUpstream } from "../support/upstream.ts";
 import {
   configFile,
   type Ran,
@@ -24,16 +26,17 @@ interface Reloading {
   readonly terminal: TestTerminal;
   /** Writes the file, which is noticed, and asks for a reload too: one of both comes first. */
   write(text: string): Promise<void>;
-  /** What `GET path` answers. */
-  get(path: string): Promise<string>;
+  /** What `GET path` answers, or `POST path` to a body. */
+  get(path: string, body?: string): Promise<string>;
 }
 
 async function reloading(
   args: readonly string[],
   use: (reloading: Reloading) => Promise<void>,
+  text = FILE,
 ): Promise<Ran> {
   using client = testClient();
-  using file = await configFile(FILE);
+  using file = await configFile(text);
   return await whileServing(["--config", file.path, ...args], async (terminal) => {
     const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
     await use({
@@ -42,7 +45,10 @@ async function reloading(
         await Deno.writeTextFile(file.path, text);
         terminal.reload();
       },
-      get: async (path) => await (await client.fetch(url + path)).text(),
+      async get(path, body) {
+        const init = body === undefined ? {} : { method: "POST", body };
+        return await (await client.fetch(url + path, init)).text();
+      },
     });
   });
 }
@@ -71,6 +77,46 @@ Deno.test("an invalid file changes nothing; each problem is logged and the reloa
   assertMatch(err, /ERROR server\.prot: is not a known key; did you mean "port"\? \(line 2/);
   assertMatch(err, /ERROR routing\.routes\[0\]\.name: /);
   assertMatch(err, /ERROR configuration not reloaded: the previous one stays in use\n/);
+});
+
+Deno.test("a refused file leaves the privacy rules as they are, whatever it makes of them", async () => {
+  await using upstream = startUpstream(({ json }) => json(200, COMPLETION));
+  const privacy = `
+privacy:
+  secret: MDEyMzQ1Njc4OWFiY2RlZjAxMjM0NTY3ODlhYmNkZWY=
+  rules: [{name: mail, find: [email], action: replace}, {name: bird, words: [kingfisher], action: mask}]
+  policies: [{name: all, rules: [mail, bird]}]
+  default: all
+`;
+  const served = FILE.replace("http://127.0.0.1:1", upstream.url) + privacy;
+  const refused = [
+    served.replace("find: [email]", "pattern: '(', label: mail"),
+    served.replace("rules: [mail, bird]}", "rules: [bird, owl]}"),
+    served.replace("default: all", "default: none"),
+    served.replace("find: [email], action: replace", "find: [card], action: delete"),
+    served.replace(privacy, "").replace("port: 0", "prot: 0"),
+    served.replace(
+      privacy,
+      "security: {enabled: true, api_key: {keys: [{name: a, value: k, privacy: all}]}}",
+    ),
+  ];
+  await reloading([], async ({ terminal, write, get }) => {
+    const ask = async () => {
+      const content = "a Kingfisher of bob@example.com";
+      await get(
+        "/v1/chat/completions",
+        JSON.stringify({ model: "m", messages: [{ role: "user", content }] }),
+      );
+      return upstream.requests.at(-1)?.body ?? "";
+    };
+    const first = await ask();
+    assertMatch(first, /"a \[bird\] of qz[a-z]{16}email"/);
+    for (const [at, text] of refused.entries()) {
+      await write(text);
+      await terminal.said(new RegExp(`(?:configuration not reloaded[^]*){${at + 1}}`));
+      assertEquals(await ask(), first);
+    }
+  }, served);
 });
 
 Deno.test("a provider that is broken on its own is left out", async () => {

@@ -86,6 +86,24 @@ Deno.test("JSON that is too large to be parsed is walked, with the same result",
   }
 });
 
+Deno.test("what a tool or a client has named is searched, whatever a member of the protocol of that name has", () => {
+  const names = ["id", "type", "role", "model", "status", "signature", "thinking", "data", "to"];
+  const named = Object.fromEntries(names.map((name) => [name, `${CORES.mail} jane@example.org`]));
+  const input = { ...named, list: [{ ...named }] };
+  const text = JSON.stringify({
+    id: CORES.mail,
+    content: [{ type: "tool_use", id: CORES.mail, name: CORES.mail, input }],
+    metadata: named,
+  });
+  const form = { ...PLAIN, isThinkingSigned: true };
+  const rules = newRuleText(rulesOf(MASKS), newPrivacyCounts());
+  const finished = finishDocument(answerOf().answer, finishDocument(rules, text, form), form);
+  assertEquals(
+    finished,
+    text.replaceAll(`${CORES.mail} jane@example.org`, `${MAIL_VALUE} [email]`),
+  );
+});
+
 Deno.test("the work on an answer grows with its length, however deep its strings are", () => {
   const looks = (depth: number) => {
     let count = 0;

@@ -68,6 +68,42 @@ Deno.test("a value that is cut anywhere is masked in a stream, and no part of it
   );
 });
 
+/** Values whose signs are in no word and no key, with the rule that finds each. */
+const WITH_SIGNS = [
+  ["find: [api_key]", "https://bob:pa!s$s,w(rd@host", "https://bob:[apikey]@host"],
+  ["find: [api_key]", "amqp://:s;cr*t@host", "amqp://:[apikey]@host"],
+  ["words: ['R&D team'], label: secret", "R&D team", "[secret]"],
+  ['words: ["O\'Neil Smith"], label: secret', "O'Neil Smith", "[secret]"],
+  ["words: [Jean-Paul Sartre], label: secret", "Jean-Paul Sartre", "[secret]"],
+  ["words: ['@acme'], label: secret", "@acme", "[secret]"],
+] as const;
+
+Deno.test("a password and a phrase with any signs are masked as a whole in a stream that is cut anywhere", () => {
+  for (const [rule, value, masked] of WITH_SIGNS) {
+    const text = `So it is ${value}, and so on.`;
+    const halves = Array.from(text, (_, at) => [text.slice(0, at), text.slice(at)]);
+    for (const pieces of [[...text], ...halves]) {
+      const { answer } = rules(`${rule}, phase: response, action: mask`);
+      const sent = pieces.map((content) => chunk({ content }));
+      const { records } = run(answer, [...sent, chunk({}, "stop"), DONE]);
+      assertEquals(joined(records, deltasOf).content, `So it is ${masked}, and so on.`);
+    }
+  }
+});
+
+Deno.test("a refusing rule refuses what only the event of a whole text has, and does not count repetitions", () => {
+  const item = { type: "mcp_call", output: "from jane.doe@example.org" };
+  for (const type of ["response.output_item.done", "response.completed"]) {
+    for (const output of [item.output, item.output.padEnd(40_000)]) {
+      const { answer, counts } = rules("find: [email], phase: response, action: refuse");
+      const event = { type, output_index: 0, item: { ...item, output } };
+      deliveredBy(newRecordRestorer(answer, PLAIN).push(eventOf(event)));
+      assert(answer.isRefused());
+      assertEquals(counts.matches, []);
+    }
+  }
+});
+
 Deno.test("events whose words are no match arrive as they came", () => {
   fc.assert(
     fc.property(fc.lorem({ maxCount: 20 }), anySizes, (text, sizes) => {
@@ -136,6 +172,17 @@ Deno.test("an answer is refused if a possible match would hold more than 256 eve
     );
   }
   assert(answer.isRefused());
+});
+
+Deno.test("an event of more than 1 MiB waits for the end of its last word like any other one", () => {
+  for (const next of [chunk({ content: "t." }), chunk({}, "stop")]) {
+    const { answer } = rules(MASKS);
+    const content = `${"All is well. ".repeat(100_000)}it is jane.doe@example.com or jane`;
+    const { records } = run(answer, [chunk({ content }), next, DONE]);
+    assertEquals([records.length, answer.isRefused()], [3, false]);
+    const text = joined(records, deltasOf).content ?? "";
+    assert(/it is \[email\] or janet?\.?$/.test(text), text.slice(-60));
+  }
 });
 
 Deno.test("identifiers and the bytes of media are not searched", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { finishDocument } from "../../src/privacy/finish.ts";
-import { assert, assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { answerOf, anySizes, anyWords, CORES, cut, VALUES, type Word } from "./answer_cases.ts";
 import { DONE, eventOf, joined, PLAIN, run } from "./stream_cases.ts";
 
@@ -276,6 +276,18 @@ Deno.test("the failure of a stream comes after the text that was held", () => {
     const { records } = run(answer, [chunk(0, { content: "a q" }), failure]);
     assertEquals(records[0], chunk(0, { content: "a q" }));
     assert(records[1]?.data.includes(`no ${VALUE}`));
+  }
+});
+
+Deno.test("values that make an event longer than 128 MiB end its search before it is written", () => {
+  const value = "v".repeat(16_384);
+  const token = `${CORES.mail} `;
+  const choices = [0, 1].map((index) => ({ index, delta: { content: token.repeat(4_500) } }));
+  for (const count of [1, 2]) {
+    const { answer } = answerOf([{ core: CORES.mail, label: "email", value }]);
+    const events = () => run(answer, [eventOf({ choices: choices.slice(0, count) }), DONE]);
+    if (count === 1) assertEquals(events().records.length, 2);
+    else assertThrows(events);
   }
 });
 

@@ -401,6 +401,30 @@ Deno.test("a turn over a WebSocket sends tokens, and refusals keep the connectio
   assert(bodies.every((text) => /I am qz\w+email/.test(text) && !text.includes("a@x.com")));
 });
 
+Deno.test("the error of a provider over a WebSocket is searched by the rules for answers as over HTTP, and captured without values", async () => {
+  const error = { message: "no jane@y.org", type: "invalid_request_error", code: "x" };
+  for (const [action, message] of [["mask", "no [email]"], ["refuse", /does not let/]] as const) {
+    const shared: CapturedCall[] = [];
+    const config = `${UP}${privacyConfig([`find: [email], phase: response, action: ${action}`])}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_responses: true}
+`;
+    await using served = socketGateway(config, {
+      ...wordStreams(() => Promise.resolve(jsonResponse({ error }, 400))),
+      newCapture: ({ generation, id, state }) =>
+        newCapture(generation.config, (one) => void shared.push(one), id, state.admission),
+    });
+    await using client = await served.open();
+    const turn = await client.turn(create());
+    assertMatch(String(turn.error.message), message instanceof RegExp ? message : /^no \[email\]$/);
+    const { privacy, failure } = await served.reported(2);
+    assertEquals(privacy?.matches.map(({ count }) => count), [1]);
+    assertEquals(failure?.kind, action === "mask" ? "upstream_rejected" : "response_refused");
+    const seen = JSON.stringify([turn.events, shared.map((one) => one.fields()), served.log]);
+    assert(!seen.includes("jane"), seen);
+  }
+});
+
 Deno.test("data sharing exports tokens of a WebSocket too, and nothing of a refused turn", async () => {
   const shared: CapturedCall[] = [];
   const config = `${UP}${privacyConfig([MAIL, "words: [kingfisher], action: refuse"])}

@@ -89,7 +89,19 @@ export function newSlackTokenFinder(label: string): Finder {
   return newKeyFinder(label, sourceOf(SLACK), 256);
 }
 
+/** The beginning of an address that may have a password, at the end of a text; its length. */
+const OPEN_ADDRESS = /:\/\/[^\s:@/\0]{0,64}(?::[^\s@/\0]{0,128})?$/, MAX_OPEN_CHARS = 196;
+
 /** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
 export function newApiKeyFinder(label: string): Finder {
-  return newKeyFinder(label, [...SERVICES.map(sourceOf), ...NAMED].join("|"), 2_048);
+  const finder = newKeyFinder(label, [...SERVICES.map(sourceOf), ...NAMED].join("|"), 2_048);
+  return {
+    ...finder,
+    heldFrom(text) {
+      // A password may have any sign.
+      const from = Math.max(0, text.length - MAX_OPEN_CHARS);
+      const open = OPEN_ADDRESS.exec(text.slice(from));
+      return Math.min(finder.heldFrom(text), open === null ? text.length : from + open.index);
+    },
+  };
 }

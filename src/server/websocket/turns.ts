@@ -10,7 +10,7 @@ import {
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
-import { finishError, finishTurn } from "../finish_answer.ts";
+import { finishError, finishTurn, isOfProvider } from "../finish_answer.ts";
 import {
   captureContent,
   failureReply,
@@ -256,10 +256,12 @@ function tooManyPending(): Failed {
 
 /** Returns the error event of a failure; the equivalent HTTP response is captured. */
 function failureText(call: Call, { failure }: Failed): string {
-  call.capture?.reply(failureReply(call, failure));
   const text = errorEvent(failure, call.responseHeaders);
   const { privacy } = call.client;
-  if (privacy === null) return text;
+  if (privacy === null || !isOfProvider(call)) {
+    call.capture?.reply(failureReply(call, failure));
+    return text;
+  }
   try {
     return finishError(privacy, text);
   } catch (error) {
