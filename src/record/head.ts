@@ -119,15 +119,16 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 
 /** Returns the headers of a request that a record may have. */
 export function recordedHeaders(
-  { headers, generation }: Call,
+  { headers, generation, client: { key } }: Call,
   mask: PartMask,
 ): Record<string, string> {
   const { routes, config: { security } } = generation;
-  const secret = security.api_key.header.toLowerCase();
+  // Of an end user the head has a digest.
+  const secret = [security.api_key.header.toLowerCase(), key?.endUsers?.header];
   const matched = new Set(routes.flatMap((route) => route.headers.map(([name]) => name)));
   const recorded: Record<string, string> = {};
   for (const [name, value] of headers) {
-    if (SECRET_HEADERS.has(name) || name === secret) continue;
+    if (SECRET_HEADERS.has(name) || secret.includes(name)) continue;
     if (RECORDED_HEADERS.has(name) || name.startsWith("x-gateway-") || matched.has(name)) {
       recorded[name] = mask.header(value);
     }

@@ -70,6 +70,18 @@ Deno.test("a request without a usable credential is refused by name, and nothing
   ]);
 });
 
+Deno.test("while the refresh of a credential that has ended runs, a client may try again in a second", async () => {
+  const { world, ask } = await credentialGateway(credentialConfig(ENTRA), {
+    token: (count) => count === 1 ? issue("token-1", 22) : new Promise(() => {}),
+  });
+  await world.advance(13_000);
+  const refused = await ask();
+  assertEquals([refused.error.code, refused.headers.get("retry-after")], [
+    "credential_unavailable",
+    "1",
+  ]);
+});
+
 Deno.test("without a credential the fallback answers, and the circuit breaker stays closed", async () => {
   const config = credentialConfig(ENTRA, {
     fallback: "{provider: spare}",

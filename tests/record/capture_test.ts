@@ -123,17 +123,17 @@ Deno.test("bodies beyond their bound are cut at a character, and the record says
     }
   }));
 
-Deno.test("no credential, cookie or address of a client is recorded, whatever a route matches on", () =>
+Deno.test("no credential, end user, cookie or address of a client is recorded, whatever a route matches on", () =>
   withFolder(async (folder) => {
     const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
     const { app, thread, finish } = await recordingGateway(
       `${recordSection(folder)}
-security: {enabled: true, api_key: {header: X-Own-Key, prefix: "", keys: [{name: ada, value: key-of-ada}]}}
+security: {enabled: true, api_key: {header: X-Own-Key, prefix: "", keys: [{name: ada, value: key-of-ada, end_users: {header: X-User}}]}}
 providers: {up: {type: compat, base_url: "http://up", api_key: sk-upstream-secret}}
 routing:
   routes:
     - name: main
-      match: {headers: {x-team: blue, cookie: marker-cookie, x-own-key: key-of-ada}}
+      match: {headers: {x-team: blue, cookie: marker-cookie, x-own-key: key-of-ada, x-user: marker-user}}
       targets: [{provider: up}]
 `,
       world,
@@ -145,6 +145,7 @@ routing:
       cookie: "marker-cookie",
       "x-forwarded-for": "marker-address",
       "x-other": "marker-other",
+      "x-user": "marker-user",
       "x-team": "blue",
       traceparent: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01",
       "x-gateway-sessionid": "build-42",

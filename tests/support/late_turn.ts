@@ -40,7 +40,7 @@ export async function turnOn(
     flusher: { soon() {}, cancel() {} },
     pace: (task: () => void) => task(),
   };
-  const turns = newTurns(writer, responder, { onTurnEnd() {}, onIdle() {} });
+  const turns = newTurns(writer, responder, { onTurn() {}, onIdle() {} });
   const request = new Request("http://localhost/v1/responses");
   const facts = endpointAt("/v1/responses", "GET");
   const call = newCall(gateway, request, "/v1/responses", facts);

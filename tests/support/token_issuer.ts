@@ -1,6 +1,7 @@
 import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { parseKeySet } from "../../src/access/tokens/key_set.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
+import type { Gateway } from "../../src/gateway/gateway.ts";
 import { assert } from "./assert.ts";
 import { type LimitedGateway, limitedGateway, type LimitedOptions } from "./limited_gateway.ts";
 
@@ -86,15 +87,7 @@ export async function tokenGateway(
   const gateway = limitedGateway(security, options);
   const made: TokenGateway = {
     ...gateway,
-    async refreshed(next, url = KEYS_URL) {
-      const { tokens } = gateway.gateway.generation;
-      const parsed = next === null ? null : await parseKeySet(
-        JSON.stringify({ keys: next.map(({ publicJwk }) => publicJwk) }),
-      );
-      assert(tokens !== null);
-      if (parsed?.ok === false) throw new Error(parsed.problem);
-      tokens.keySets.end(`url ${url}`, parsed?.keys ?? null, gateway.world.now());
-    },
+    refreshed: (next, url) => refreshKeys(gateway.gateway, next, url),
     call: (token, headers = {}) =>
       gateway.app(
         new Request("http://localhost/v1/chat/completions", {
@@ -111,4 +104,17 @@ export async function tokenGateway(
   };
   await made.refreshed(keys);
   return made;
+}
+
+/** Replaces the keys of an issuer of a gateway; null for a refresh that fails. */
+export async function refreshKeys(
+  { generation: { tokens }, world }: Pick<Gateway, "generation" | "world">,
+  keys: readonly SigningKey[] | null,
+  url = KEYS_URL,
+): Promise<void> {
+  assert(tokens !== null);
+  const set = { keys: keys?.map(({ publicJwk }) => publicJwk) };
+  const parsed = keys === null ? null : await parseKeySet(JSON.stringify(set));
+  if (parsed?.ok === false) throw new Error(parsed.problem);
+  tokens.keySets.end(`url ${url}`, parsed?.keys ?? null, world.now());
 }

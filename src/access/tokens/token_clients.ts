@@ -95,7 +95,7 @@ export function newTokenClients(
     const known = refused.get(digest);
     if (known === undefined) return null;
     const { refusal, untilMs, set } = known;
-    if (clock.wall() < untilMs && set === setOf(refusal, clock)) return refusal;
+    if (clock.now() < untilMs && set === setOf(refusal, clock)) return refusal;
     refused.delete(digest);
     return null;
   }
@@ -118,7 +118,7 @@ export function newTokenClients(
       const result = await verifyToken(token, found, clock.wall());
       if (result.kind === "valid") return remember(digest, result);
       if (isLasting(result)) {
-        const untilMs = clock.wall() + REFUSAL_TTL_MS;
+        const untilMs = clock.now() + REFUSAL_TTL_MS;
         bounded(refused, MAX_REFUSED).set(digest, {
           refusal: result,
           untilMs,

@@ -160,7 +160,7 @@ function serveSocket(
     holdUnread,
   );
   const turns = newTurns(writer, responder, {
-    onTurnEnd: endIfChanged,
+    onTurn: endIfChanged,
     onIdle: () => {
       if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
     },
@@ -234,7 +234,6 @@ function serveSocket(
   function onMessage(data: Data): void {
     const call = calls.next();
     const entered = calls.admit(call);
-    key = call.client.key ?? key;
     const refusedKey = call.client.key === null ? calls.refuseKey(call) : null;
     keyRefusals = refusedKey === null ? 0 : keyRefusals + 1;
     if (refusedKey !== null && keyRefusals >= MAX_KEY_REFUSALS) {
@@ -289,8 +288,10 @@ function serveSocket(
   /** Returns a message that is refused, or parsed. One that is no request gives its place back. */
   function admitted(call: Call, data: Data, refusal: Failed | null): Message {
     if (refusal !== null) return { streamId: findStreamId(data), turn: refusal };
+    // A token is admitted with the template of the moment, whose privacy rules may be others.
+    key = call.client.key ?? key;
     // Nothing of it is sent any more.
-    if (isEnding) return { streamId: null, turn: clientGone() };
+    if (isEnding || isChanged()) return { streamId: null, turn: clientGone() };
     const message = parseMessage(call, textOf(data));
     if (!message.turn.ok) admission.release(call.id);
     return message;
@@ -318,13 +319,17 @@ function serveSocket(
     else peer.abort?.();
   }
 
-  /** Ends a connection whose privacy rules are others in the current configuration. */
   function endIfChanged(): void {
+    if (isChanged()) end(RESTART_CODE, CHANGED_REASON);
+  }
+
+  /** True if the privacy rules of the connection are others in the current configuration. */
+  function isChanged(): boolean {
     const { privacy } = handshake.client;
     const { generation } = gateway;
     const own = generation.clientKeys.find(({ caller }) => caller === key?.caller) ?? key;
     const current = policyOf({ generation, client: { key: own } });
-    if (current?.digest !== privacy?.policy.digest) end(RESTART_CODE, CHANGED_REASON);
+    return current?.digest !== privacy?.policy.digest;
   }
 
   function leaveWhenIdle(): void {

@@ -71,7 +71,9 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
      * Returns the refusal of a call's key by the current configuration; null if the key is valid.
      */
     refuseKey(call: Call): Failed | null {
-      const key = authenticate({ ...call, generation: gateway.generation });
+      // The admission has counted the token.
+      const uncounted = { ...metrics, tokenChecked() {} };
+      const key = authenticate({ ...call, generation: gateway.generation, metrics: uncounted });
       // One that is verified first is not refused yet.
       return key instanceof Promise || key.ok ? null : key;
     },

@@ -43,10 +43,10 @@ interface Waiting {
   message: Message | EnteringMessage;
 }
 
-/** What a socket does after its turns. */
+/** What a socket does between its turns. */
 interface TurnEnds {
-  /** Called when a turn has ended, before the next one begins. */
-  onTurnEnd(): void;
+  /** Called before an admitted turn begins, and when it has ended. */
+  onTurn(): void;
   /** Called when no turn runs or is queued any more. */
   onIdle(): void;
 }
@@ -55,7 +55,7 @@ interface TurnEnds {
 export function newTurns(
   writer: SocketWriter,
   responder: Responder,
-  { onTurnEnd, onIdle }: TurnEnds,
+  { onTurn, onIdle }: TurnEnds,
 ) {
   const waiting: Waiting[] = [];
   let running: Waiting | null = null;
@@ -66,7 +66,7 @@ export function newTurns(
       running = next;
       await serveTurn(next);
       running = null;
-      onTurnEnd();
+      onTurn();
     }
     onIdle();
   }
@@ -74,6 +74,7 @@ export function newTurns(
   async function serveTurn(waiting: Waiting): Promise<void> {
     const { call, message } = waiting;
     const { streamId, turn } = isEntering(message) ? await message.message : message;
+    onTurn();
     const answered = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     const { privacy } = call.client;
     const reply = privacy === null ? answered : await finishTurn(call, privacy, answered);

@@ -31,13 +31,13 @@ export interface Sums {
  * Maximum number of stored sums. Above it, the least recently changed sum is removed first, which
  * is not that of a budget in use: every call of its caller changes it.
  */
-const MAX_SUMS = 100_000;
+export const MAX_SUMS = 100_000;
 
 /**
  * Maximum number of sums of clients that the configuration does not name: the windows of
  * 10,000 clients, and of the hours that have ended.
  */
-const MAX_SUBJECT_SUMS = 400_000;
+export const MAX_SUBJECT_SUMS = 400_000;
 
 /**
  * Returns no sums, those of clients that the configuration does not name apart from the rest: they

@@ -98,6 +98,16 @@ Deno.test("a token of a clock that differs becomes valid when its time has come"
   assertEquals(await verdict(token), [200, null]);
 });
 
+Deno.test("a token that was refused while the clock was wrong is accepted within a minute after it is right", async () => {
+  const { verdict, world } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  world.setWall((NOW_S + 86_400) * 1_000);
+  assertEquals<unknown>(await verdict(token), [401, "token_expired"]);
+  world.setWall(NOW_S * 1_000);
+  await world.advance(60_000);
+  assertEquals(await verdict(token), [200, null]);
+});
+
 Deno.test("issuer and audience are compared byte for byte, and required claims must be there", async () => {
   const { verdict } = await tokenGateway(tokenSecurity(), [KEY]);
   const refused = [

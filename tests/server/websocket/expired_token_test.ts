@@ -1,10 +1,9 @@
 import { newRealWorld } from "../../../src/cli/real_world.ts";
-import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
-import { KEYS_URL, newSigningKey, NOW_S, tokenSecurity } from "../../support/token_issuer.ts";
+import { newSigningKey, NOW_S, refreshKeys, tokenSecurity } from "../../support/token_issuer.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 import { sendBy } from "../../support/world.ts";
 
@@ -20,10 +19,7 @@ Deno.test("a socket completes the turn that runs at the end of its token, refuse
   const world = { ...real, wall: () => wallMs, send: sendBy(fetch) };
   {
     await using served = socketGateway(tokenSecurity() + oneProvider("http://up.test"), { world });
-    const parsed = await parseKeySet(JSON.stringify({ keys: [key.publicJwk] }));
-    const { tokens } = served.gateway.generation;
-    assert(parsed.ok && tokens !== null);
-    tokens.keySets.end(`url ${KEYS_URL}`, parsed.keys, real.now());
+    await refreshKeys(served.gateway, [key]);
     const token = await key.sign({ exp: NOW_S + 100 });
     await using open = await served.open({ authorization: `Bearer ${token}` });
     assertEquals((await open.turn(create())).output, "yes");
@@ -32,6 +28,11 @@ Deno.test("a socket completes the turn that runs at the end of its token, refuse
     assertEquals((await open.turn(create())).output, "yes");
     const { end, error } = await open.turn(create());
     assertEquals<unknown>([end.status, error.code], [401, "token_expired"]);
+    // The handshake has verified the token; each turn has counted once.
+    const counts = [...(await served.gateway.metrics.scrape()).matchAll(
+      /^gateway_tokens_verified_total\{issuer="corp",result="(.*)"\} (\d+)$/gm,
+    )].map(([, result, count]) => `${result} ${count}`);
+    assertEquals(counts, ["valid 1", "cached 3", "expired 1"]);
   }
   real.close();
 });

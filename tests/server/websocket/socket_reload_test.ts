@@ -1,6 +1,9 @@
 import { assertEquals } from "../../support/assert.ts";
 import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
+import { newSigningKey, refreshKeys, tokenSecurity } from "../../support/token_issuer.ts";
+import { privacyConfig } from "../../privacy/rules.ts";
+import { oneProvider } from "../../support/gateway.ts";
 import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
 
 function config(host: string, ...keys: readonly string[]): string {
@@ -140,4 +143,23 @@ Deno.test("a message without a place is not parsed either, and one that is no re
   assertEquals<unknown>([error.code, end.stream_id ?? null], ["overloaded", null]);
   held.finish();
   await client.close();
+});
+
+Deno.test("a socket with a token whose template has other privacy rules since a reload is closed with 1012, and its next turn is not sent", async () => {
+  const key = await newSigningKey("k1");
+  const upstream = wordStreams(() => saying("yes"));
+  const privacy = privacyConfig(["find: [email], action: mask"]).replace("  default: p\n", "");
+  const config = (developer = {}) =>
+    tokenSecurity({}, { templates: [{ name: "admin" }, { name: "developer", ...developer }] }) +
+    privacy + oneProvider("http://up.test");
+  await using served = socketGateway(config(), upstream);
+  await refreshKeys(served.gateway, [key]);
+  await using ada = await served.open({ authorization: `Bearer ${await key.sign({ exp: 4e9 })}` });
+  assertEquals((await ada.turn(create())).output, "yes");
+  served.reload(config({ max_concurrent: 5 }));
+  assertEquals((await ada.turn(create())).output, "yes");
+  served.reload(config({ privacy: "p" }));
+  ada.send(create({ input: "ada@example.com" }));
+  assertEquals(await ada.text().catch(() => "nothing"), "nothing");
+  assertEquals([await ada.closed, upstream.sent.length], [1012, 2]);
 });

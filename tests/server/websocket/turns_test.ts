@@ -33,7 +33,7 @@ function turnsOver(room: number) {
   };
   const idle: string[] = [];
   const rim = { ended: gateway.ended, flusher: { soon() {}, cancel() {} }, pace: runNow };
-  const turns = newTurns(writer, rim, { onTurnEnd() {}, onIdle: () => void idle.push("idle") });
+  const turns = newTurns(writer, rim, { onTurn() {}, onIdle: () => void idle.push("idle") });
   return {
     world,
     reports,

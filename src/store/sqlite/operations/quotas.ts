@@ -1,3 +1,5 @@
+import { SUBJECT_PREFIX } from "../../../traffic/buckets.ts";
+import { MAX_SUBJECT_SUMS, MAX_SUMS } from "../../memory/sums.ts";
 import { type Database, integerOf, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
 import { readQuotaTotal } from "./totals.ts";
@@ -11,8 +13,11 @@ export interface StoredSum {
   readonly expires: number;
 }
 
-/** Maximum number of sums, of which the least recently changed is removed first. */
-const MAX_STORED_SUMS = 100_000;
+/**
+ * Maximum number of sums, as many as in the process. The least recently changed one is removed
+ * first, that of a client that the configuration does not name before all others.
+ */
+const MAX_STORED_SUMS = MAX_SUMS + MAX_SUBJECT_SUMS;
 
 /** Maximum number of settled calls, of which the oldest is removed first. */
 const MAX_STORED_CALLS = 100_000;
@@ -39,11 +44,14 @@ export const storeUses = {
         callsExpire,
       );
     }
-    const excess = readQuotaTotal(database).entries - MAX_STORED_SUMS;
-    if (excess > 0) {
+    for (const prefix of [SUBJECT_PREFIX, ""]) {
+      const excess = readQuotaTotal(database).entries - MAX_STORED_SUMS;
+      if (excess <= 0) break;
       database.change(
         `delete from spent where (caller, window) in
-           (select caller, window from spent order by changed limit ?)`,
+           (select caller, window from spent where substr(caller, 1, ?) = ? order by changed limit ?)`,
+        prefix.length,
+        prefix,
         excess,
       );
     }
