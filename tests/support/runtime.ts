@@ -11,3 +11,11 @@ export const NOTICES_EARLY_LEAVE = MAJOR === 2 && MINOR < 8;
  * before its answer is out; one that closes it is let go of.
  */
 export const ENDS_RESET_HANDSHAKES = MAJOR === 2 && MINOR < 9;
+
+/**
+ * From Deno 2.9 on a server of `node:https` that requires a certificate refuses a client without one.
+ */
+export const CHECKS_CLIENT_CERTIFICATES = MAJOR > 2 || MINOR >= 9;
+
+/** From Deno 2.9 on a test that waits for nothing fails alone; before, its file ends with it. */
+export const ENDS_WAITING_TESTS = MAJOR > 2 || MINOR >= 9;
