@@ -68,8 +68,8 @@ export function parseArguments(all: readonly string[]): TestArguments | null {
 }
 
 /**
- * Settings of V8 that take a fifth of the processor time off: without them each 64 MB of buffers
- * begin a collection of the whole heap. Deno 2.9 does not know the first one.
+ * Settings of V8 for tests with many buffers: without them each 64 MB of buffers begin a collection
+ * of the whole heap. Deno 2.9 does not know the first one.
  */
 const HEAP_FLAGS = [
   "--external-memory-accounted-in-global-limit",
