@@ -1,3 +1,4 @@
+import { atOnce } from "../core/at_once.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { newJsonScan, scanJson, type ScanProblem } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
@@ -45,11 +46,7 @@ export async function isTooLargeToParse(
  * are too large for it. Texts that are no JSON are not.
  */
 export function areTooLarge(texts: readonly string[]): boolean {
-  const work = tooLargeSteps(...texts);
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
+  return atOnce(tooLargeSteps(...texts));
 }
 
 /** The same, which can be interrupted. */

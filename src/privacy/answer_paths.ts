@@ -11,22 +11,26 @@ export const MAX_STEP_COUNT = 32;
 /** Members of the protocol whose own members a tool or a client has named. */
 const NAMING: ReadonlySet<string> = new Set(["input", "metadata"]);
 
-/** True for a path behind a name that a tool or a client has given. */
-export function isNamedByClient(path: JsonPath): boolean {
+/**
+ * Returns the index of the first step of a path that is a member of the protocol and leads to no
+ * part of an answer; -1 if there is none.
+ */
+function memberIndex(path: JsonPath): number {
   for (let at = 0; at < path.length && at < MAX_STEP_COUNT; at++) {
     const step = path[at];
-    if (typeof step !== "string" || HOLDERS.has(step)) continue;
-    return NAMING.has(step) && typeof path[at + 1] === "string";
+    if (typeof step === "string" && !HOLDERS.has(step)) return at;
   }
-  return false;
+  return -1;
+}
+
+/** True for a path behind a name that a tool or a client has given. */
+export function isNamedByClient(path: JsonPath): boolean {
+  const at = memberIndex(path);
+  const member = path[at];
+  return typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
 }
 
 /** True for a path in a member of the protocol with this name, or for its own. */
 export function isWithin(path: JsonPath, name: string): boolean {
-  for (let at = 0; at < path.length && at < MAX_STEP_COUNT; at++) {
-    const step = path[at];
-    if (step === name) return true;
-    if (typeof step === "string" && !HOLDERS.has(step)) return false;
-  }
-  return false;
+  return path[memberIndex(path)] === name;
 }

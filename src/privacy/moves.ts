@@ -1,5 +1,6 @@
 import type { Span } from "../formats/edit.ts";
-import { atOnce, PIECE_CHARS } from "./pace.ts";
+import { atOnce } from "../core/at_once.ts";
+import { PIECE_CHARS } from "./pace.ts";
 
 /**
  * A replaced part of a text, in code points: services that write positions count characters so.

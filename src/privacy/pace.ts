@@ -41,14 +41,6 @@ export function newPace(
 /** The pace of a search in one piece, as of a command. */
 export const NO_PACE: Pace = { next: () => null, isOver: () => false, spentMs: () => 0 };
 
-/** Runs work that can be interrupted in one piece. */
-export function atOnce<Value>(work: Generator<void, Value, void>): Value {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-  }
-}
-
 /** Runs work that can be interrupted at a pace, whatever time it takes. */
 export async function atPace<Value>(
   pace: Pace,

@@ -60,12 +60,10 @@ export async function findNamedItems<Body, Head, Value>(
   const ordered = [...uses.values()].toSorted((one, other) =>
     one.order - other.order || one.position - other.position || one.index - other.index
   );
-  const heads = new Map([...new Set(ordered.map(({ head }) => head))].map((head) => [
-    head,
-    parse(head),
-  ]));
+  const heads = new Map<string, Result<Head>>();
   return allOf(ordered.map(({ id, item, head: text }) => {
     const head = heads.get(text) ?? parse(text);
+    heads.set(text, head);
     return head.ok ? success(made(id, item, head.value)) : head;
   }));
 }
