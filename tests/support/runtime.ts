@@ -13,7 +13,8 @@ export const NOTICES_EARLY_LEAVE = MAJOR === 2 && MINOR < 8;
 export const ENDS_RESET_HANDSHAKES = MAJOR === 2 && MINOR < 9;
 
 /**
- * From Deno 2.9 on a server of `node:https` that requires a certificate refuses a client without one.
+ * From Deno 2.9 on a server of `node:https` that requires a certificate refuses a client without
+ * one.
  */
 export const CHECKS_CLIENT_CERTIFICATES = MAJOR > 2 || MINOR >= 9;
 
