@@ -1,6 +1,7 @@
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { linesOf } from "../soak/gateway_process.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
+import { v8Options } from "../packaging/v8_flags.ts";
 
 const ROOT = new URL("../../", import.meta.url).pathname;
 const HERE = new URL("./", import.meta.url).pathname;
@@ -70,7 +71,8 @@ export async function startGateway(
   profileFolder: string | null,
 ): Promise<AttackedGateway> {
   const profile = profileFolder === null ? [] : [`--cpu-prof-dir=${profileFolder}`];
-  const options = [...PERMISSIONS, `--preload=${HERE}loop_gap.ts`, ...profile];
+  const own = [...PERMISSIONS, ...v8Options(Deno.version.deno)];
+  const options = [...own, `--preload=${HERE}loop_gap.ts`, ...profile];
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", ...options, `${ROOT}main.ts`, "--config", configPath],
     cwd: ROOT,

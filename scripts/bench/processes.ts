@@ -1,3 +1,5 @@
+import { v8Options } from "../packaging/v8_flags.ts";
+
 /** A server process of the benchmark. */
 export interface ServerProcess {
   readonly port: number;
@@ -71,7 +73,8 @@ export function newServerProcesses(
     const profile = program === "gateway.ts" && profileFolder !== null
       ? [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"]
       : [];
-    const args = ["run", "--allow-all", "--no-prompt", ...profile, path, argument];
+    const options = ["--allow-all", "--no-prompt", ...v8Options(Deno.version.deno), ...profile];
+    const args = ["run", ...options, path, argument];
     const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return {
       port: await readPort(child),

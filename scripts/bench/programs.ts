@@ -3,6 +3,7 @@ import { PERMISSIONS } from "../packaging/permissions.ts";
 import { linesOf } from "../soak/gateway_process.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
 import { readMemoryBytes } from "./processes.ts";
+import { v8Options } from "../packaging/v8_flags.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
 export type ProgramName = "source" | "executable";
@@ -28,7 +29,8 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 /** Returns the sources and, if `deno task compile` has built it, the executable. */
 export async function findPrograms(canPin: boolean, core: number): Promise<Program[]> {
   const pinned = canPin ? ["taskset", "-c", String(core)] : [];
-  const source = [...pinned, Deno.execPath(), "run", ...PERMISSIONS, `${ROOT}main.ts`];
+  const options = [...PERMISSIONS, ...v8Options(Deno.version.deno)];
+  const source = [...pinned, Deno.execPath(), "run", ...options, `${ROOT}main.ts`];
   const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
   const found: Program[] = [{ name: "source", command: source }];
   try {

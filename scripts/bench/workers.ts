@@ -5,6 +5,7 @@ import { type ServerProcesses, treeCpuMs } from "./processes.ts";
 import type { Program, Programs, RunningProgram } from "./programs.ts";
 import { median } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
+import { v8Options } from "../packaging/v8_flags.ts";
 
 /** Rate and cost of a gateway with some number of workers. */
 export interface WorkersMeasurement {
@@ -148,7 +149,8 @@ function ownCpuUs(): number {
 function programOnAllCores(canPin: boolean): Program {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const pinned = canPin ? ["taskset", "-c", `0-${CORE_COUNT - 1}`] : [];
-  return { name: "source", command: [...pinned, Deno.execPath(), "run", ...PERMISSIONS, main] };
+  const options = [...PERMISSIONS, ...v8Options(Deno.version.deno)];
+  return { name: "source", command: [...pinned, Deno.execPath(), "run", ...options, main] };
 }
 
 /**

@@ -4,6 +4,7 @@ import manifest from "../../deno.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
 import { PERMISSIONS, PERMISSIONS_WITHOUT_FFI } from "./permissions.ts";
 import { npmRuntimeTrouble, runtimeTrouble } from "./runtime.ts";
+import { v8Options } from "./v8_flags.ts";
 
 // Builds self-contained executables of the program. It is bundled first, so that only used code
 // goes in, and no path of this machine.
@@ -78,6 +79,7 @@ export function compileArguments(
     "--no-npm",
     "--no-check",
     "--no-code-cache",
+    ...v8Options(Deno.version.deno),
   ];
   const permissions = hasFfi ? PERMISSIONS : PERMISSIONS_WITHOUT_FFI;
   return ["compile", "--quiet", ...nothingElse, ...permissions].concat(

@@ -4,6 +4,7 @@ import { PERMISSIONS } from "../packaging/permissions.ts";
 import { configText, type Setting } from "./config.ts";
 import { processTree } from "../bench/processes.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
+import { v8Flags, v8Options } from "../packaging/v8_flags.ts";
 
 const ROOT = new URL("../../", import.meta.url);
 const MAIN = new URL("main.ts", ROOT).href;
@@ -74,7 +75,7 @@ export async function probedProgram(folder: string): Promise<readonly string[]> 
   );
   const main = `${folder}/main.ts`;
   await Deno.writeTextFile(main, `import ${JSON.stringify(MAIN)};\n`);
-  return ["run", ...PERMISSIONS, `--v8-flags=${GC_FLAG}`, main];
+  return ["run", ...PERMISSIONS, ...v8Options(Deno.version.deno, [GC_FLAG]), main];
 }
 
 /**
@@ -91,8 +92,8 @@ export async function startGateway(
   if (started.disposed) throw new Error("The soak is over.");
   const child = new Deno.Command(Deno.execPath(), {
     args,
-    // Workers get the flag from the environment.
-    env: { DENO_V8_FLAGS: GC_FLAG },
+    // Workers get the flags from the environment.
+    env: { DENO_V8_FLAGS: [...v8Flags(Deno.version.deno), GC_FLAG].join(",") },
     stdin: "null",
     stdout: "piped",
     stderr: "piped",

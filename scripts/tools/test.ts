@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { COSTS_FOLDER, formatCosts } from "./test_costs.ts";
 import { writeGroups } from "./test_groups.ts";
+import { v8Options } from "../packaging/v8_flags.ts";
 
 /** Counts of Deno's summary line. */
 export interface Counts {
@@ -67,15 +68,8 @@ export function parseArguments(all: readonly string[]): TestArguments | null {
   return { binary: Deno.realPathSync(binary), isMeasured, given: [...given, ...paths] };
 }
 
-/**
- * Settings of V8 for tests with many buffers: without them each 64 MB of buffers begin a collection
- * of the whole heap. Deno 2.9 does not know the first one.
- */
-const HEAP_FLAGS = [
-  "--external-memory-accounted-in-global-limit",
-  "--initial-old-space-size=400",
-  "--initial-heap-size=400",
-];
+/** Flags of V8 for many short programs: a heap that begins small is collected as it grows. */
+const HEAP_FLAGS = ["--initial-old-space-size=400", "--initial-heap-size=400"];
 
 /**
  * Returns the arguments of `deno test`: test files run in parallel, and types are not checked,
@@ -92,7 +86,7 @@ export function testArguments(version: string, given: readonly string[]): string
     "--no-check",
     "--parallel",
     ...(asksForSanitizers ? ["--sanitize-ops", "--sanitize-resources"] : []),
-    ...(major === 2 && minor <= 7 ? [`--v8-flags=${HEAP_FLAGS.join(",")}`] : []),
+    ...v8Options(version, HEAP_FLAGS),
     ...given,
   ];
 }

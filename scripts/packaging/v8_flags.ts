@@ -1,0 +1,20 @@
+/**
+ * By default V8 collects the whole heap for each 64 MB of new buffers, also where most of them are
+ * garbage already. With this flag buffers count like objects, whose young ones are collected alone.
+ */
+const BUFFER_FLAG = "--external-memory-accounted-in-global-limit";
+
+/**
+ * Returns the flags of V8 that an executable carries, and that soak, attacks, bench and tests give
+ * what they run from its sources. Deno 2.9 refuses the flag: it has none there.
+ */
+export function v8Flags(version: string): readonly string[] {
+  const [major = 0, minor = 0] = version.split(".").map(Number);
+  return major === 2 && minor < 9 ? [BUFFER_FLAG] : [];
+}
+
+/** Returns the option of Deno for {@link v8Flags} and others; empty without any. */
+export function v8Options(version: string, others: readonly string[] = []): string[] {
+  const flags = [...v8Flags(version), ...others];
+  return flags.length === 0 ? [] : [`--v8-flags=${flags.join(",")}`];
+}
