@@ -1,0 +1,22 @@
+import { compileArguments } from "../../../scripts/packaging/compile.ts";
+import { v8Flags, v8Options } from "../../../scripts/packaging/v8_flags.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
+
+Deno.test("this runtime takes the flags of V8 that executables carry", async () => {
+  const { success, stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", ...v8Options(Deno.version.deno, ["--expose-gc"]), "globalThis.gc()"],
+  }).output();
+  assert(success, new TextDecoder().decode(stderr));
+});
+
+Deno.test("an executable carries the flags of V8 of the runtime that builds it", () => {
+  const args = compileArguments({ target: "linux-x64", output: "out", hasFfi: true, files: [] });
+  for (const option of v8Options(Deno.version.deno)) assert(args.includes(option), option);
+});
+
+Deno.test("Deno 2.9, whose V8 refuses the flag for buffers, gets no flags", () => {
+  assertEquals(v8Flags("2.7.11").length, 1);
+  assertEquals(v8Options("2.9.6"), []);
+  assertEquals(v8Options("2.9.6", ["--expose-gc"]), ["--v8-flags=--expose-gc"]);
+  assertEquals(v8Options("3.0.0"), []);
+});
