@@ -11,7 +11,7 @@ import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor, textSteps } from "./finish.ts";
-import { objectsOf } from "./json_strings.ts";
+import { objectsOf, parseSteps } from "./json_strings.ts";
 import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
 import { atOnce } from "../core/at_once.ts";
@@ -99,9 +99,10 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
 
   function* addLong(record: StreamRecord): Generator<void, void, void> {
     const { data } = record;
-    // What has no outline is small enough to be parsed.
-    const isTooLarge = record.outline !== undefined && (yield* tooLargeSteps(data));
-    const value = isTooLarge ? undefined : parseJson(data);
+    // What has no outline is small enough to be parsed at once; what has one is JSON.
+    const isScanned = record.outline !== undefined;
+    const isTooLarge = isScanned && (yield* tooLargeSteps(data));
+    const value = isTooLarge ? undefined : isScanned ? yield* parseSteps(data) : parseJson(data);
     if (value !== undefined) return yield* addEvent(record, value) ?? [];
     addText(record, yield* textSteps(answer, data, isTooLarge ? "json" : "plain"));
   }

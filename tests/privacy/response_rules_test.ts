@@ -243,7 +243,9 @@ Deno.test("contains looks at the whole text of a stream that is cut anywhere, al
 
 Deno.test("a match that waits for contains beyond its bounds is masked, and one that is only counted does not wait", () => {
   const words = Array.from({ length: 200 }, (_, at) => chunk({ content: `${at} ` }));
-  for (const rest of [words, [chunk({ content: "long ".repeat(4_000) }), chunk({ content: "x" })]]) {
+  for (
+    const rest of [words, [chunk({ content: "long ".repeat(4_000) }), chunk({ content: "x" })]]
+  ) {
     const sent = [chunk({ content: "B-123456 " }), ...rest];
     const { answer } = rules(`${BADGE}, phase: response, action: mask`);
     const { records, maxHeld } = run(answer, sent);

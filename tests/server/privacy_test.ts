@@ -476,8 +476,10 @@ Deno.test("a session with a value is in no log line, also of a request without a
 });
 
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
-  const said = (email: string, piece: string) =>
-    [...utf8Bytes(`${email} é😀`), 0xff, 0xc3, ...utf8Bytes(` to ${piece} `), 0xe2, 0x82];
+  const said = (
+    email: string,
+    piece: string,
+  ) => [...utf8Bytes(`${email} é😀`), 0xff, 0xc3, ...utf8Bytes(` to ${piece} `), 0xe2, 0x82];
   const fetch: Fetch = () => {
     const body = Uint8Array.from(said("jane@y.org", "jane@y.org"));
     return Promise.resolve(
