@@ -3,7 +3,7 @@ import { pushAll } from "../core/push_all.ts";
 import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, walkStrings } from "./answer_strings.ts";
+import { replaceString, replaceStringSteps, walkStrings } from "./answer_strings.ts";
 import { type Edit, MAX_SPLICED_CHARS, type Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
@@ -161,7 +161,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
         for (const { literal, string, kind, name } of long) {
           if (name === null) {
             const finished = yield* textSteps(answer, string, kind, event.isRepetition);
-            if (finished !== string) edits.push(replaceString(literal, finished));
+            if (finished !== string) edits.push(yield* replaceStringSteps(literal, finished));
           } else if (string !== "") {
             const { channel, piece } = addPiece({ literal, string, kind, name });
             for (let at = 0; at < string.length; at += STEP_CHARS) {
