@@ -1,4 +1,4 @@
-import { Buffer, isAscii } from "node:buffer";
+import { Buffer, isAscii, isUtf8 } from "node:buffer";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -67,6 +67,52 @@ export function* utf8Steps(text: string): Generator<void, Uint8Array<ArrayBuffer
     yield;
   }
   return bytes;
+}
+
+/** The lone surrogates that replace bytes that are no UTF-8 (as in PEP 383). */
+const ODD_BYTE_CODE = 0xdc00, ODD_BYTE = /([\udc80-\udcff])/u;
+
+/** Bytes and characters of a text with odd bytes that are read in one piece. */
+const ODD_PIECE_CHARS = 16 * 1024;
+
+/**
+ * Decodes bytes of which some are no UTF-8: a lone surrogate replaces each of these, so that
+ * `oddBytesSteps` returns it. Can be interrupted.
+ */
+export function* oddTextSteps(bytes: Uint8Array): Generator<void, string, void> {
+  const pieces: string[] = [];
+  for (let at = 0; at < bytes.length; yield) {
+    let piece = "";
+    for (const end = Math.min(bytes.length, at + ODD_PIECE_CHARS); at < end;) {
+      const lead = bytes[at] ?? 0;
+      const size = lead < 0x80 ? 1 : lead < 0xe0 ? 2 : lead < 0xf0 ? 3 : 4;
+      const character = size === 1 ? null : bytes.subarray(at, at + size);
+      const isOdd = character !== null && !isUtf8(character);
+      piece += character === null || isOdd
+        ? String.fromCharCode(isOdd ? ODD_BYTE_CODE + lead : lead)
+        : decoder.decode(character);
+      at += isOdd ? 1 : size;
+    }
+    pieces.push(piece);
+  }
+  return pieces.join("");
+}
+
+/** Encodes a text that `oddTextSteps` has decoded. Can be interrupted. */
+export function* oddBytesSteps(text: string): Generator<void, Uint8Array<ArrayBuffer>, void> {
+  const bytes = new Uint8Array(utf8Length(text));
+  let written = 0;
+  for (let at = 0; at < text.length; yield) {
+    let end = at + ODD_PIECE_CHARS;
+    // No pair is cut.
+    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++;
+    for (const part of text.slice(at, end).split(ODD_BYTE)) {
+      if (ODD_BYTE.test(part)) bytes[written++] = part.charCodeAt(0) - ODD_BYTE_CODE;
+      else written += encoder.encodeInto(part, bytes.subarray(written)).written;
+    }
+    at = end;
+  }
+  return bytes.subarray(0, written);
 }
 
 /** Encodes a text as UTF-8 bytes. */

@@ -45,3 +45,22 @@ export function walkStrings(
 export function replaceString(literal: Span, text: string): Edit {
   return replaceValue(literal, JSON.stringify(text));
 }
+
+/** Characters of a string that are written in one piece. */
+const WRITTEN_CHARS = 256 * 1024;
+
+/** The same for a long text, in pieces. */
+export function* replaceStringSteps(
+  literal: Span,
+  text: string,
+): Generator<void, Edit, void> {
+  const pieces: string[] = [];
+  for (let at = 0; at < text.length; yield) {
+    // No pair is cut.
+    const end = at + WRITTEN_CHARS +
+      Number(/[\ud800-\udbff]/.test(text[at + WRITTEN_CHARS - 1] ?? ""));
+    pieces.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
+    at = end;
+  }
+  return replaceValue(literal, `"${pieces.join("")}"`);
+}

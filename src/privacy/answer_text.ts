@@ -36,6 +36,8 @@ export interface AnswerText {
    * of the text if there is none.
    */
   heldFrom(text: string, kind: TextKind): number;
+  /** Returns the search for one text that comes in pieces. */
+  inStream(): AnswerText;
   /** Counts a part of the answer, unless it repeats an earlier one; a rule may refuse either. */
   count(part: Part, isRepetition?: boolean): void;
   /** Refuses the answer, because of a part or because too much is held. */
@@ -61,6 +63,9 @@ export function newTokenText(tokens: TokenMap, counts: PrivacyCounts): AnswerTex
       for (const found of tokenSteps(text, tokens)) yield found.map((one) => partOf(one, kind));
     },
     heldFrom: (text, kind) => kind === "signed" ? text.length : tokenHeldFrom(text, tokens),
+    inStream() {
+      return this;
+    },
     count({ text }, isRepetition = false) {
       if (isRepetition) return;
       if (text === null) counts.unknown += 1;
@@ -84,6 +89,9 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
   let isRefused = false;
   /** Texts without a match: most names and words of a protocol are in each event. */
   const clean = new Set<string>();
+  const isConditional = rules.some(({ finders }) =>
+    finders.some(({ inStream }) => inStream !== undefined)
+  );
 
   function remember(text: string, matches: readonly Match[]): readonly Match[] {
     const isClean = matches.length === 0 && text.length <= MAX_CLEAN_CHARS;
@@ -115,6 +123,18 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       }
     },
     heldFrom: (text) => heldFrom(text, rules),
+    inStream() {
+      if (!isConditional) return this;
+      const own = rules.map((rule) => ({
+        ...rule,
+        finders: rule.finders.map((finder) => finder.inStream?.(rule) ?? finder),
+      }));
+      return {
+        ...this,
+        parts: (text, kind) => partsOf(search(text, own), kind),
+        heldFrom: (text) => heldFrom(text, own),
+      };
+    },
     count({ rule, text }, isRepetition = false) {
       if (rule === null) return;
       if (!isRepetition) countMatch(counts, rule);

@@ -33,11 +33,12 @@ const MAX_CONTEXT_CHARS = 64;
  * on to the later ones.
  */
 export function newChannel(
-  answer: AnswerText,
+  whole: AnswerText,
   kind: TextKind,
   maxHeld: number,
   onDecided: (text: string, parts: readonly Part[]) => void = () => {},
 ): Channel {
+  const answer = whole.inStream();
   let segments: Segment[] = [];
   let context = "";
 

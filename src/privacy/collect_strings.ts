@@ -66,7 +66,10 @@ export function* collectStrings(
       }
       const written = text.slice(start, end);
       if (end - start < MIN_NUMBER_CHARS || !NUMBER.test(written)) return;
-      add({ text: written, start, end, isReplaceable: false, isShared: false });
+      // A card number may have a point or an exponent.
+      const whole = Number(written);
+      const digits = /[.eE]/.test(written) && Number.isSafeInteger(whole) ? String(whole) : written;
+      add({ text: digits, start, end, isReplaceable: false, isShared: false });
       return;
     }
     const string = kind === "name" ? String(path.at(-1)) : long ?? textOfString(text, start, end);

@@ -1,10 +1,10 @@
-import { isObject, type JsonObject, parseExact, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
 import { type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
-import { newPositions } from "./json_strings.ts";
+import { newPositions, parseSteps } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText, Part, TextKind } from "./answer_text.ts";
 import { LOGPROBS, withoutLogprobs } from "./logprobs.ts";
@@ -235,10 +235,8 @@ export function* finishObject(
   const text = pieces.join("");
   const finished = yield* finishJson(answer, text, form);
   if (finished === text) return value;
-  const parsed = parseJson(finished);
-  yield;
-  const exact = parseExact(finished, parsed);
-  return isObject(exact) ? exact : value;
+  const parsed = yield* parseSteps(finished);
+  return isObject(parsed) ? parsed : value;
 }
 
 /** Pieces of a JSON text that are written in one step. */

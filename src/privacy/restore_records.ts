@@ -3,7 +3,7 @@ import { pushAll } from "../core/push_all.ts";
 import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { tooLargeSteps } from "../formats/parse_limits.ts";
 import { editRecord } from "../formats/edit_record.ts";
-import { replaceString, walkStrings } from "./answer_strings.ts";
+import { replaceString, replaceStringSteps, walkStrings } from "./answer_strings.ts";
 import { type Edit, MAX_SPLICED_CHARS, type Span } from "../formats/edit.ts";
 import { kindOf } from "./answer_members.ts";
 import type { AnswerForm } from "./types.ts";
@@ -11,7 +11,7 @@ import type { AnswerText, TextKind } from "./answer_text.ts";
 import { type Channel, newChannel, type Slot } from "./channel.ts";
 import { type EventChannels, eventChannels, STREAM_END } from "./event_channels.ts";
 import { finishText, formFor, textSteps } from "./finish.ts";
-import { objectsOf } from "./json_strings.ts";
+import { objectsOf, parseSteps } from "./json_strings.ts";
 import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
 import { atOnce } from "../core/at_once.ts";
@@ -99,9 +99,10 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
 
   function* addLong(record: StreamRecord): Generator<void, void, void> {
     const { data } = record;
-    // What has no outline is small enough to be parsed.
-    const isTooLarge = record.outline !== undefined && (yield* tooLargeSteps(data));
-    const value = isTooLarge ? undefined : parseJson(data);
+    // What has no outline is small enough to be parsed at once; what has one is JSON.
+    const isScanned = record.outline !== undefined;
+    const isTooLarge = isScanned && (yield* tooLargeSteps(data));
+    const value = isTooLarge ? undefined : isScanned ? yield* parseSteps(data) : parseJson(data);
     if (value !== undefined) return yield* addEvent(record, value) ?? [];
     addText(record, yield* textSteps(answer, data, isTooLarge ? "json" : "plain"));
   }
@@ -160,7 +161,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
         for (const { literal, string, kind, name } of long) {
           if (name === null) {
             const finished = yield* textSteps(answer, string, kind, event.isRepetition);
-            if (finished !== string) edits.push(replaceString(literal, finished));
+            if (finished !== string) edits.push(yield* replaceStringSteps(literal, finished));
           } else if (string !== "") {
             const { channel, piece } = addPiece({ literal, string, kind, name });
             for (let at = 0; at < string.length; at += STEP_CHARS) {

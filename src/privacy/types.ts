@@ -22,6 +22,12 @@ export interface Finder {
    * end.
    */
   heldFrom(text: string): number;
+  /**
+   * Returns the finder for one text of a stream, if what it finds depends on the rest of the text:
+   * each call has the next piece behind what is held. A match waits until it is decided, within
+   * bounds beyond which it counts, so it may be held from further than `maxChars`.
+   */
+  inStream?(rule: Pick<Rule, "action" | "except">): Finder;
 }
 
 /** One compiled rule of the configuration. */

@@ -1,5 +1,6 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
+import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import {
   charsOf,
@@ -14,7 +15,13 @@ import { paceOf } from "../call/privacy.ts";
 import { knownTokens, listedIds, recall, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
-import { utf8Steps, utf8TextSteps } from "../formats/utf8.ts";
+import {
+  oddBytesSteps,
+  oddTextSteps,
+  utf8Steps,
+  utf8Text,
+  utf8TextSteps,
+} from "../formats/utf8.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
@@ -50,10 +57,10 @@ export async function finishAnswer(
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);
-    const problemOf = newProblemOf(call);
-    if (reply.kind === "whole") await recallList(call, privacy, reply.response, problemOf);
+    const bodies = newBodies(call);
+    if (reply.kind === "whole") await recallList(call, privacy, reply.response, bodies);
     const tokens = knownTokens(privacy);
-    const finishWhole = newFinishWhole(call, privacy, problemOf);
+    const finishWhole = newFinishWhole(call, privacy, bodies);
     const ruled = response.length === 0
       ? success(reply)
       : reply.kind === "whole"
@@ -85,36 +92,34 @@ async function recallList(
   call: Call,
   privacy: CallPrivacy,
   { body }: HttpResponse,
-  problemOf: ProblemOf,
+  { textOf, problemOf }: Bodies,
 ): Promise<void> {
   if (call.method !== "GET") return;
   const pace = paceOf(call);
-  const text = await atPace(pace, utf8TextSteps(body));
-  if (text === null || !(await atPace(pace, tokenMayBeIn(text)))) return;
+  const { text } = await textOf(body);
+  if (!(await atPace(pace, tokenMayBeIn(text)))) return;
   if (!isJsonText(text, await problemOf(body))) return;
   await recall(call, privacy, await atPace(pace, listedIds(text)));
 }
 
-/** Returns the events of a turn over a WebSocket, finished like any other answer. */
+/** A turn over a WebSocket after a search. */
+interface FinishedTurn {
+  readonly made: Result<StreamReply>;
+  /** The error of a failed turn as the client gets it; without members if it is too deep. */
+  readonly error?: JsonObject;
+}
+
+/** Returns the events or the error of a turn over a WebSocket, finished like any other answer. */
 export async function finishTurn(
   call: Call,
   privacy: CallPrivacy,
-  made: Result<StreamReply>,
-): Promise<Result<StreamReply>> {
-  const { made: finished, reply } = await finishAnswer(call, privacy, made);
-  if (!finished.ok) return finished;
-  return reply.kind === "stream" ? success(reply) : made;
-}
-
-/**
- * Returns the error event of a turn that `finishTurn` has counted: what the provider has written in
- * it is searched too.
- */
-export function finishError(privacy: CallPrivacy, text: string): string {
-  const { policy, answer } = privacy;
-  const counts = newPrivacyCounts();
-  const ruled = finishDocument(newRuleText(policy.response, counts), text, answer);
-  return finishDocument(newTokenText(knownTokens(privacy), counts), ruled, answer);
+  answered: Result<StreamReply>,
+): Promise<FinishedTurn> {
+  const { made, reply } = await finishAnswer(call, privacy, answered);
+  if (made.ok) return { made: reply.kind === "stream" ? success(reply) : answered };
+  const body = reply.kind === "whole" ? parseJson(utf8Text(reply.response.body) ?? "") : undefined;
+  const error = isObject(body) && isObject(body.error) && !isTooDeep(body.error) ? body.error : {};
+  return { made, error };
 }
 
 function refused(call: Call, failed: Failed): FinishedAnswer {
@@ -146,31 +151,66 @@ async function applyToStream(
   return first.ok ? success(streamOf(reply, search.stream, first.value)) : first;
 }
 
-/** Returns why the text of a whole answer is not parsed. */
-type ProblemOf = (body: Uint8Array) => ReturnType<typeof parseProblem>;
+/** The text of a whole answer. */
+interface BodyText {
+  readonly text: string;
+  /** True if some of its bytes are no UTF-8: surrogates stand for them. */
+  readonly isOdd: boolean;
+}
 
-/** Returns what scans a whole answer once: a search changes only strings in it. */
-function newProblemOf(call: Call): ProblemOf {
+/** What is known of the bodies of one whole answer. */
+interface Bodies {
+  /** Returns the text of a body, which is decoded once. */
+  textOf(body: Uint8Array): Promise<BodyText>;
+  /** Returns the body of a text. */
+  bodyOf(text: BodyText): Promise<Uint8Array<ArrayBuffer>>;
+  /** Returns why they are not parsed, by one scan: a search changes only strings in them. */
+  problemOf(body: Uint8Array): ReturnType<typeof parseProblem>;
+}
+
+function newBodies(call: Call): Bodies {
   let problem: ReturnType<typeof parseProblem> | null = null;
   const pace = paceOf(call);
-  return (body) => problem ??= parseProblem(body, () => pace.next());
+  const texts = new WeakMap<Uint8Array, BodyText>();
+  return {
+    problemOf: (body) => problem ??= parseProblem(body, () => pace.next()),
+    async textOf(body) {
+      const known = texts.get(body);
+      if (known !== undefined) return known;
+      const text = await atPace(pace, utf8TextSteps(body));
+      const decoded = {
+        text: text ?? await atPace(pace, oddTextSteps(body)),
+        isOdd: text === null,
+      };
+      texts.set(body, decoded);
+      return decoded;
+    },
+    async bodyOf(text) {
+      const encode = text.isOdd ? oddBytesSteps : utf8Steps;
+      const body = await atPace(pace, encode(text.text));
+      texts.set(body, text);
+      return body;
+    },
+  };
 }
 
 /** Returns a whole answer after a search. */
 type FinishWhole = (response: HttpResponse, answer: AnswerText) => Promise<HttpResponse>;
 
 /** Returns what searches the whole answer to a call, once for its rules and once for its tokens. */
-function newFinishWhole(call: Call, privacy: CallPrivacy, problemOf: ProblemOf): FinishWhole {
+function newFinishWhole(
+  call: Call,
+  privacy: CallPrivacy,
+  { textOf, bodyOf, problemOf }: Bodies,
+): FinishWhole {
   return async (response, answer) => {
-    const pace = paceOf(call);
-    const text = await atPace(pace, utf8TextSteps(response.body));
-    // Bytes such as those of speech are not searched, so they need no scan either.
-    if (text === null) return response;
+    const { text, isOdd } = await textOf(response.body);
     const problem = await problemOf(response.body);
     const steps = finishSteps(answer, text, privacy.answer, problem);
-    const finished = await atPace(pace, steps);
-    if (finished === text) return response;
-    return { ...response, body: await atPace(pace, utf8Steps(finished)) };
+    const finished = await atPace(paceOf(call), steps);
+    return finished === text
+      ? response
+      : { ...response, body: await bodyOf({ text: finished, isOdd }) };
   };
 }
 

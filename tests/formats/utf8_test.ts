@@ -1,5 +1,13 @@
 import { Buffer } from "node:buffer";
-import { utf8Bytes, utf8Steps, utf8Text, utf8TextSteps } from "../../src/formats/utf8.ts";
+import fc from "fast-check";
+import {
+  oddBytesSteps,
+  oddTextSteps,
+  utf8Bytes,
+  utf8Steps,
+  utf8Text,
+  utf8TextSteps,
+} from "../../src/formats/utf8.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const encoder = new TextEncoder();
@@ -46,6 +54,27 @@ Deno.test("a long text is encoded and decoded in pieces, whatever characters the
   const bytes = utf8Bytes("a".repeat(3_000_000));
   bytes[2_000_000] = 0x80;
   assertEquals(stepped(utf8TextSteps(bytes)).value, null);
+});
+
+Deno.test("any bytes have a text with its characters, from which they come back", () => {
+  const parts = fc.array(
+    fc.oneof(fc.uint8Array({ maxLength: 4 }), fc.string({ unit: "binary" }).map(utf8Bytes)),
+  );
+  fc.assert(fc.property(parts, (parts) => {
+    const bytes = Uint8Array.from(parts.flatMap((part) => [...part]));
+    const text = stepped(oddTextSteps(bytes)).value;
+    assertEquals(stepped(oddBytesSteps(text)).value, bytes);
+    assertEquals(
+      text.replace(/[\udc80-\udcff]+/gu, "\ufffd"),
+      new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes).replace(/\ufffd+/g, "\ufffd"),
+    );
+  }));
+  for (const piece of ["a", "é", "😀", "x😀"]) {
+    const bytes = Uint8Array.from([0xff, ...utf8Bytes(piece.repeat(30_000)), 0xff]);
+    const { value, count } = stepped(oddTextSteps(bytes));
+    assertEquals([value === `\udcff${piece.repeat(30_000)}\udcff`, count >= 2], [true, true]);
+    assertEquals(Buffer.compare(stepped(oddBytesSteps(value)).value, bytes), 0, piece);
+  }
 });
 
 /** Returns the value of work in pieces, and how many of them it had. */

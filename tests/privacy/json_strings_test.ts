@@ -2,10 +2,12 @@ import fc from "fast-check";
 import {
   newPositions,
   objectsOf,
+  parseSteps,
   textOfString,
   walkJson,
   writePath,
 } from "../../src/privacy/json_strings.ts";
+import { parseExact } from "../../src/core/json/json.ts";
 import { atOnce } from "../../src/core/at_once.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -106,4 +108,22 @@ Deno.test("a long string with escapes is decoded in pieces, wherever they are", 
   const walk = walkJson(escaped, (token) => seen.push(token.text ?? ""), objectsOf(["A"]));
   while (walk.next().done !== true) { /* the whole text */ }
   assertEquals(seen.join() === "A".repeat(200_000), true);
+});
+
+Deno.test("a long text has the value in pieces that it has as a whole", () => {
+  const blank = " ".repeat(1024 * 1024);
+  const odd =
+    '{"__proto__":{"x":1.0},"a\\n":[1e400,-0,12345678901234567890,true,false,null],"2":1,"1":{},"1":[]}';
+  const texts = fc.oneof(fc.constant(odd), fc.json({ maxDepth: 5 }));
+  fc.assert(
+    fc.property(texts, (text) => {
+      const value = atOnce(parseSteps(blank + text));
+      assertEquals(JSON.stringify(value), JSON.stringify(parseExact(text)));
+    }),
+    { numRuns: 50 },
+  );
+  let steps = 0;
+  const work = parseSteps(JSON.stringify(Array.from({ length: 300_000 }, (_, at) => at)));
+  while (work.next().done !== true) steps += 1;
+  assert(steps > 100, String(steps));
 });

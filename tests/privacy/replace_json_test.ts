@@ -105,6 +105,17 @@ Deno.test("a value in a name of a member or a tool, or in a number is refused wi
   );
 });
 
+Deno.test("a number is searched as its digits, also with a point or an exponent", async () => {
+  const rule = "find: [card], action: mask";
+  for (
+    const written of ["4111111111111111.0", "4.111111111111111e15", "41111111111111110E-1"]
+  ) {
+    const text = `{"x":${written}}`;
+    assertEquals(await replaced(callWith(rule), text), "privacy_unreplaceable x", written);
+  }
+  assertEquals(await of({ x: 0.4111111111111111 }, rule), '{"x":0.4111111111111111}');
+});
+
 Deno.test("tags of the protocols are no values of words", async () => {
   const value = { messages: [{ role: "user", content: [{ type: "text", text: "text user" }] }] };
   assertEquals(

@@ -212,3 +212,47 @@ Deno.test("names and words that each event of a stream has are searched once", (
   assert(!records.some(({ data }) => data.includes("jane")));
   assertEquals(searched.filter((text) => text === "finish_reason").length, FINDER_COUNT);
 });
+
+const BADGE = "pattern: 'B-[0-9]{6}', contains: [badge, 'pass of the company'], max_length: 8";
+
+/** Texts with what a rule with `contains` leaves of them. */
+const CONDITIONAL = [
+  [`The badge ${"is long, ".repeat(40)}B-123456.`, "[value]"],
+  ["B-123456 is the badge", "[value]"],
+  ["B-123456, the pass of the company", "[value]"],
+  ["The pass of the company: B-123456", "[value]"],
+  ["B-123456, and no more", "B-123456"],
+  ["B-000000 is the badge", "B-000000"],
+] as const;
+
+Deno.test("contains looks at the whole text of a stream that is cut anywhere, also behind a match", () => {
+  fc.assert(
+    fc.property(fc.constantFrom(...CONDITIONAL), anySizes, ([text, left], sizes) => {
+      const { answer } = rules(`${BADGE}, except: [B-000000], phase: response, action: mask`);
+      const sent = cut(text, sizes).map((content) => chunk({ content }));
+      const other = chunk({ reasoning_content: "B-123456 " });
+      const { records } = run(answer, [other, ...sent, chunk({}, "stop"), DONE]);
+      const { content, reasoning_content } = joined(records, deltasOf);
+      assertEquals(content, text.replace(/B-\d+/, left));
+      // A text that only the other one contains does not count.
+      assertEquals(reasoning_content, "B-123456 ");
+    }),
+    { numRuns: 500 },
+  );
+});
+
+Deno.test("a match that waits for contains beyond its bounds is masked, and one that is only counted does not wait", () => {
+  const words = Array.from({ length: 200 }, (_, at) => chunk({ content: `${at} ` }));
+  for (
+    const rest of [words, [chunk({ content: "long ".repeat(4_000) }), chunk({ content: "x" })]]
+  ) {
+    const sent = [chunk({ content: "B-123456 " }), ...rest];
+    const { answer } = rules(`${BADGE}, phase: response, action: mask`);
+    const { records, maxHeld } = run(answer, sent);
+    assert(joined(records, deltasOf).content?.startsWith("[value] "));
+    assert(!answer.isRefused() && maxHeld < 80, String(maxHeld));
+    const counting = run(rules(`${BADGE}, phase: response, action: monitor`).answer, sent);
+    assert(counting.maxHeld < 16);
+    assertEquals(counting.records, sent);
+  }
+});

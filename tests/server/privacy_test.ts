@@ -474,3 +474,31 @@ Deno.test("a session with a value is in no log line, also of a request without a
   assertEquals((await reported(1)).session, null);
   assert(!log.some((line) => line.includes("a@x.com")));
 });
+
+Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
+  const said = (
+    email: string,
+    piece: string,
+  ) => [...utf8Bytes(`${email} é😀`), 0xff, 0xc3, ...utf8Bytes(` to ${piece} `), 0xe2, 0x82];
+  const fetch: Fetch = () => {
+    const body = Uint8Array.from(said("jane@y.org", "jane@y.org"));
+    return Promise.resolve(
+      new Response(streamOf([body]), { headers: { "content-type": "text/plain" } }),
+    );
+  };
+  const config = `providers: {up: {type: compat, base_url: "http://up.test/v1", capabilities: {
+    relay: [audio]}}}
+routing: {routes: [{name: r, targets: [{provider: up}]}]}
+${privacyConfig(["find: [email], phase: response, action: mask"])}`;
+  const { app } = testGateway(config, scriptedWorld({ fetch }));
+  const form = new FormData();
+  form.append("model", "m");
+  form.append("response_format", "text");
+  form.append("file", new File(["RIFF"], "a.wav"));
+  const request = new Request("http://gateway.test/v1/audio/transcriptions", {
+    method: "POST",
+    body: form,
+  });
+  const response = await app(request);
+  assertEquals([...new Uint8Array(await response.arrayBuffer())], said("[email]", "[email]"));
+});

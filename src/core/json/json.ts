@@ -132,7 +132,8 @@ export function parseExact(text: string, value = parseJson(text)): JsonValue | u
   return hasEscapedKey(text) ? mendEscapedKeys(text, exact, exactNumber) : exact;
 }
 
-function exactNumber(text: string): JsonValue {
+/** Returns the number of a JSON text as `parseExact` does. */
+export function exactNumber(text: string): JsonValue {
   const number = Number(text);
   return String(number) === text ? number : JSON.rawJSON(text);
 }

@@ -7,10 +7,11 @@ import {
   refuse,
   type Result,
 } from "../../core/failure/result.ts";
+import type { JsonObject } from "../../core/json/json.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
-import { finishError, finishTurn, isOfProvider } from "../finish_answer.ts";
+import { finishTurn, isOfProvider } from "../finish_answer.ts";
 import {
   captureContent,
   failureReply,
@@ -77,11 +78,13 @@ export function newTurns(
     onTurn();
     const answered = isClosing ? draining() : turn.ok ? await runTurn(call, turn.value) : turn;
     const { privacy } = call.client;
-    const reply = privacy === null ? answered : await finishTurn(call, privacy, answered);
+    const { made: reply, error } = privacy === null
+      ? { made: answered }
+      : await finishTurn(call, privacy, answered);
     recordFirstByte(call, reply);
     const isWhole = reply.ok
       ? await sendStream(call, streamId, reply.value)
-      : await sendText(call, streamId, failureText(call, reply));
+      : await sendText(call, streamId, failureText(call, reply, error));
     finishCall(call, responder, { isWhole });
   }
 
@@ -255,19 +258,15 @@ function tooManyPending(): Failed {
   );
 }
 
-/** Returns the error event of a failure; the equivalent HTTP response is captured. */
-function failureText(call: Call, { failure }: Failed): string {
-  const text = errorEvent(failure, call.responseHeaders);
-  const { privacy } = call.client;
-  if (privacy === null || !isOfProvider(call)) {
+/**
+ * Returns the error event of a failure, with the error that a search has finished; the equivalent
+ * HTTP response is captured, if the search has not done it.
+ */
+function failureText(call: Call, { failure }: Failed, finished?: JsonObject): string {
+  if (finished === undefined || !isOfProvider(call)) {
     call.capture?.reply(failureReply(call, failure));
-    return text;
   }
-  try {
-    return finishError(privacy, text);
-  } catch (error) {
-    return errorEvent(internalError(call, error).failure, {});
-  }
+  return errorEvent(failure, call.responseHeaders, finished);
 }
 
 function withStreamId(data: string, streamId: string | null): string {
