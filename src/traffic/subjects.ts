@@ -1,8 +1,9 @@
 /** Clients that the configuration does not name, and whose limits this process counts. */
 export interface Subjects {
   /**
-   * Begins a call of a client. Returns false if the pool counts `max` clients, all of which have
-   * used something that still counts. A client that has nothing left to count makes room.
+   * Begins a call of a client. Returns false if the pool counts `max` clients, or all pools
+   * `MAX_COUNTED`, all of which have used something that still counts. A client that has nothing left
+   * to count makes room.
    */
   enter(pool: string, client: string, max: number): boolean;
   /**
@@ -18,6 +19,12 @@ export interface Subjects {
 
 /** Maximum number of clients with tokens whose limits a process counts, and with rows of a day. */
 export const MAX_SUBJECTS = 10_000;
+
+/** Maximum number of end users of all keys whose limits a process counts. */
+export const MAX_END_USERS = 100_000;
+
+/** Maximum number of clients of all pools whose limits a process counts. */
+export const MAX_COUNTED = MAX_SUBJECTS + MAX_END_USERS;
 
 /** Row of usage of all clients for which there is no row. */
 export const OTHER_CLIENT = "_other";
@@ -40,10 +47,27 @@ interface Pool {
   firstIdleMs: number;
 }
 
-/** Returns no clients. `now` returns milliseconds that never go back. */
-export function newSubjects(now: () => number): Subjects {
-  const pools = new Map<string, Pool>();
+/**
+ * Returns no clients but those that a store knows from before the start, each with the time at which
+ * its last window ends: they are counted, and find room in their pool. `now` returns milliseconds
+ * that never go back.
+ */
+export function newSubjects(
+  now: () => number,
+  stored: ReadonlyMap<string, number> = new Map(),
+): Subjects {
+  const earlier: Pool = { clients: new Map(), firstIdleMs: 0 };
+  for (const [client, busyUntilMs] of stored) {
+    earlier.clients.set(client, { calls: 0, busyUntilMs, fullAtMs: 0 });
+  }
+  const pools = new Map([["", earlier]]);
   const rows = { day: "", names: new Set<string>() };
+
+  function countAll(): number {
+    let size = 0;
+    for (const { clients } of pools.values()) size += clients.size;
+    return size;
+  }
 
   function makeRoom(pool: Pool): void {
     const time = now();
@@ -66,9 +90,15 @@ export function newSubjects(now: () => number): Subjects {
         known.calls += 1;
         return true;
       }
-      if (pool.clients.size >= max) makeRoom(pool);
-      if (pool.clients.size >= max) return false;
-      pool.clients.set(client, { calls: 1, busyUntilMs: 0, fullAtMs: 0 });
+      const stored = earlier.clients.get(client);
+      if (stored === undefined) {
+        if (pool.clients.size >= max) makeRoom(pool);
+        if (pool.clients.size >= max) return false;
+        if (countAll() >= MAX_COUNTED) pools.forEach(makeRoom);
+        if (countAll() >= MAX_COUNTED) return false;
+      }
+      earlier.clients.delete(client);
+      pool.clients.set(client, { busyUntilMs: 0, fullAtMs: 0, ...stored, calls: 1 });
       return true;
     },
     leave(name, client, { busyMs, refillMs }) {
@@ -94,9 +124,7 @@ export function newSubjects(now: () => number): Subjects {
       return name;
     },
     get size() {
-      let size = 0;
-      for (const { clients } of pools.values()) size += clients.size;
-      return size;
+      return countAll();
     },
   };
 }
