@@ -45,7 +45,19 @@ interface Pool {
   readonly clients: Map<string, Entry>;
   /** Earliest time at which a client may have nothing left to count. */
   firstIdleMs: number;
+  /** Time until which no client makes room, because all of them were looked at. */
+  restsUntilMs: number;
 }
+
+function newPool(): Pool {
+  return { clients: new Map(), firstIdleMs: 0, restsUntilMs: 0 };
+}
+
+/**
+ * Clients of a full pool that are looked at in a millisecond on average. A process can look at many
+ * times as many, but those that end users make up must not take its time.
+ */
+const LOOKED_AT_PER_MS = 100;
 
 /**
  * Returns no clients but those that a store knows from before the start, each with the time at which
@@ -56,7 +68,7 @@ export function newSubjects(
   now: () => number,
   stored: ReadonlyMap<string, number> = new Map(),
 ): Subjects {
-  const earlier: Pool = { clients: new Map(), firstIdleMs: 0 };
+  const earlier = newPool();
   for (const [client, busyUntilMs] of stored) {
     earlier.clients.set(client, { calls: 0, busyUntilMs, fullAtMs: 0 });
   }
@@ -71,7 +83,8 @@ export function newSubjects(
 
   function makeRoom(pool: Pool): void {
     const time = now();
-    if (time < pool.firstIdleMs) return;
+    if (time < Math.max(pool.firstIdleMs, pool.restsUntilMs)) return;
+    pool.restsUntilMs = time + pool.clients.size / LOOKED_AT_PER_MS;
     pool.firstIdleMs = Infinity;
     for (const [client, { calls, busyUntilMs, fullAtMs }] of pool.clients) {
       if (calls > 0) continue;
@@ -83,7 +96,7 @@ export function newSubjects(
 
   return {
     enter(name, client, max) {
-      const pool = pools.get(name) ?? { clients: new Map(), firstIdleMs: 0 };
+      const pool = pools.get(name) ?? newPool();
       pools.set(name, pool);
       const known = pool.clients.get(client);
       if (known !== undefined) {

@@ -45,6 +45,21 @@ Deno.test("all pools count 110,000 clients, and one with nothing left to count m
   assertEquals([enter("r", "a", 1), enter("q", "more", 100_000)], [true, false]);
 });
 
+Deno.test("a full pool of 10,000 clients is looked at every 100 ms at most, however many new ones come", async () => {
+  const { enter, leave, world } = subjects();
+  for (let at = 0; at < 10_000; at++) {
+    enter("p", `c${at}`, 10_000);
+    leave("p", `c${at}`, { busyMs: 1_000 + at, refillMs: 0 });
+  }
+  await world.advance(1_000);
+  assertEquals([enter("p", "new", 10_000), enter("p", "more", 10_000)], [true, false]);
+  await world.advance(99);
+  assertEquals(enter("p", "more", 10_000), false);
+  await world.advance(1);
+  const entered = Array.from({ length: 200 }, (_, at) => enter("p", `more ${at}`, 10_000));
+  assertEquals(entered.filter(Boolean).length, 100);
+});
+
 Deno.test("a client that a store knows from before the start is counted, and finds room in a full pool until its windows have ended", async () => {
   const world = scriptedWorld();
   const stored = new Map([["ada", 1_000], ["bob", 1_000]]);

@@ -183,6 +183,11 @@ Deno.test("the template of end users has only limits, and its name and the heade
   assertEquals(problems({ header: "X-User", template: "u" }, { name: "t" }), [
     `${place}.template: is not the name of a template`,
   ]);
+  for (const header of ["Authorization", "X-API-Key", "Cookie"]) {
+    assertEquals(problems({ header }, { name: "t" }), [
+      `${place}.header: must not be a header with a credential, which is no name`,
+    ]);
+  }
   assertEquals(problems({ header: "X-Gateway-SessionID" }, { name: "t" }), [
     `${place}.header: must not be a header that is forwarded`,
   ]);
