@@ -29,8 +29,8 @@ const JSON_TYPE = "application/json", CSV_TYPE = "text/csv; charset=utf-8";
 const TEXT_TYPE = "text/plain; charset=utf-8";
 
 /**
- * Returns the usage of client keys, or of the client key `key`, of the last `days` up to today, added
- * up `by` a column or by all, as JSON or with `format=csv` as CSV.
+ * Returns the usage of client keys, or of the client key `key`, of the last `days` up to today,
+ * added up `by` a column or by all, as JSON or with `format=csv` as CSV.
  */
 export async function readUsage(
   query: URLSearchParams,

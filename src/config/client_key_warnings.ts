@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { MAX_END_USERS } from "../traffic/subjects.ts";
+import { MAX_END_USERS } from "../core/end_users.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import { type Path, type Problem, problem } from "./problems.ts";

@@ -1,4 +1,4 @@
-import { MAX_END_USERS } from "../traffic/subjects.ts";
+import { MAX_END_USERS } from "../core/end_users.ts";
 import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";

@@ -1,9 +1,11 @@
+import { MAX_END_USERS } from "../core/end_users.ts";
+
 /** Clients that the configuration does not name, and whose limits this process counts. */
 export interface Subjects {
   /**
    * Begins a call of a client. Returns false if the pool counts `max` clients, or all pools
-   * `MAX_COUNTED`, all of which have used something that still counts. A client that has nothing left
-   * to count makes room.
+   * `MAX_COUNTED`, all of which have used something that still counts. A client that has nothing
+   * left to count makes room.
    */
   enter(pool: string, client: string, max: number): boolean;
   /**
@@ -19,9 +21,6 @@ export interface Subjects {
 
 /** Maximum number of clients with tokens whose limits a process counts, and with rows of a day. */
 export const MAX_SUBJECTS = 10_000;
-
-/** Maximum number of end users of all keys whose limits a process counts. */
-export const MAX_END_USERS = 100_000;
 
 /** Maximum number of clients of all pools whose limits a process counts. */
 export const MAX_COUNTED = MAX_SUBJECTS + MAX_END_USERS;
@@ -60,9 +59,9 @@ function newPool(): Pool {
 const LOOKED_AT_PER_MS = 100;
 
 /**
- * Returns no clients but those that a store knows from before the start, each with the time at which
- * its last window ends: they are counted, and find room in their pool. `now` returns milliseconds
- * that never go back.
+ * Returns no clients but those that a store knows from before the start, each with the time at
+ * which its last window ends: they are counted, and find room in their pool. `now` returns
+ * milliseconds that never go back.
  */
 export function newSubjects(
   now: () => number,

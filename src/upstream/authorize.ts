@@ -81,8 +81,8 @@ export async function authorized(
 const MAX_SKEW_MS = 5 * 60_000;
 
 /**
- * Takes over the clock of a provider that refuses a signature, and whose `Date` is far from the time
- * of it: the next request is signed by that clock.
+ * Takes over the clock of a provider that refuses a signature, and whose `Date` is far from the
+ * time of it: the next request is signed by that clock.
  */
 export function learnClock(
   { world, report }: Pick<Call, "world" | "report">,

@@ -1,6 +1,7 @@
 import { type Awaitable, cancelled, type Failed, refuse } from "../../core/failure/result.ts";
 import type { Call, CountedSubject } from "../../call/call.ts";
-import { MAX_END_USERS, MAX_SUBJECTS } from "../../traffic/subjects.ts";
+import { MAX_END_USERS } from "../../core/end_users.ts";
+import { MAX_SUBJECTS } from "../../traffic/subjects.ts";
 import { type ClientKey, usdOf } from "../../access/client_key.ts";
 import {
   budgetWall,
