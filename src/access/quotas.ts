@@ -2,12 +2,13 @@ import type { Calendar, CalendarPeriod } from "../core/calendar.ts";
 import type { World } from "../core/world.ts";
 import type { BucketSettings } from "../traffic/buckets.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
-import type {
-  QuotaLimits,
-  QuotaScope,
-  QuotaUse,
-  Spend,
-  WindowBudget,
+import {
+  type QuotaLimits,
+  type QuotaScope,
+  type QuotaUse,
+  type Spend,
+  WINDOW_MARGIN_MS,
+  type WindowBudget,
 } from "../store/quota_store.ts";
 import type { ClientGroup, ClientKey, ScopeLimits } from "./client_key.ts";
 
@@ -128,12 +129,6 @@ export function lastWindowMs(limits: ScopeLimits, calendar: Calendar, wallMs: nu
   const ends = budgetsNow(limits, calendar, wallMs).map(({ endMs }) => endMs - wallMs);
   return Math.max(0, ...ends);
 }
-
-/**
- * Time for which the sum of a window is stored beyond its end, so that a clock that is set back
- * finds it again.
- */
-const WINDOW_MARGIN_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Returns what a call that ends now counts against each caller. Its amounts belong to the current

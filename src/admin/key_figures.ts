@@ -1,5 +1,5 @@
 import { limitedCallers } from "../access/quotas.ts";
-import { addCounts, type UsageCounts } from "../core/usage_row.ts";
+import { addCounts, ownersOf, type UsageCounts } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { type KeyFigures, NO_USAGE } from "./key_views.ts";
 
@@ -59,6 +59,9 @@ function sumByKey(
   rows: readonly (UsageCounts & { readonly key: string })[],
 ): ReadonlyMap<string, UsageCounts> {
   const sums = new Map<string, UsageCounts>();
-  for (const row of rows) sums.set(row.key, addCounts(sums.get(row.key) ?? NO_USAGE, row));
+  for (const row of rows) {
+    const { key } = ownersOf(row);
+    sums.set(key, addCounts(sums.get(key) ?? NO_USAGE, row));
+  }
   return sums;
 }

@@ -4,6 +4,7 @@ import {
   newUsageReport,
   parseDays,
   USAGE_COLUMNS,
+  USAGE_COLUMNS_TEXT,
   usageCsv,
   usageJson,
 } from "../observe/usage_report.ts";
@@ -28,8 +29,8 @@ const JSON_TYPE = "application/json", CSV_TYPE = "text/csv; charset=utf-8";
 const TEXT_TYPE = "text/plain; charset=utf-8";
 
 /**
- * Returns the usage of client keys of the last `days` up to today, added up `by` a column or by
- * all, as JSON or with `format=csv` as CSV.
+ * Returns the usage of client keys, or of the client key `key`, of the last `days` up to today,
+ * added up `by` a column or by all, as JSON or with `format=csv` as CSV.
  */
 export async function readUsage(
   query: URLSearchParams,
@@ -38,7 +39,7 @@ export async function readUsage(
   const stored = generation.config.state.usage_days;
   const by = query.get("by");
   const column = USAGE_COLUMNS.find((name) => name === by) ?? null;
-  if (by !== column) return wrong("by is key, model, provider or day.");
+  if (by !== column) return wrong(`by is ${USAGE_COLUMNS_TEXT}.`);
   const format = query.get("format") ?? "json";
   if (format !== "json" && format !== "csv") return wrong("format is json or csv.");
   const written = query.get("days");
@@ -50,7 +51,8 @@ export async function readUsage(
   if (!rows.ok) {
     return { status: 503, type: TEXT_TYPE, text: "The state store does not answer; try again." };
   }
-  const report = newUsageReport(rows.value, { from: wanted.at(-1) ?? to, to }, column);
+  const from = wanted.at(-1) ?? to;
+  const report = newUsageReport(rows.value, { from, to }, column, query.get("key"));
   return format === "csv"
     ? { status: 200, type: CSV_TYPE, text: usageCsv(report) }
     : { status: 200, type: JSON_TYPE, text: JSON.stringify(usageJson(report)) };

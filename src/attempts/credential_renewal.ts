@@ -10,7 +10,8 @@ const RENEW_WAIT_MS = 10_000;
 /**
  * Makes one attempt with a credential that is refreshed. The first credential after a start or a
  * reload is waited for. If the provider refuses the credential with status 401, it is refreshed and
- * the request is sent once more: a refused request was certainly not processed.
+ * the request is sent once more: a refused request was certainly not processed. The same if it has
+ * refused the signature, and the time of its clock is known since.
  */
 export async function sendWithCredential(
   call: Call,
@@ -20,10 +21,13 @@ export async function sendWithCredential(
   const first = holder.first();
   if (first !== null) await unlessCancelled(call, first, FIRST_WAIT_MS);
   const used = holder.issued();
+  const { clockAheadMs } = holder;
   const reply = await send(false);
-  if (reply.ok || isRefusal(reply.failure) || reply.failure.keyRefusal?.status !== 401) {
-    return reply;
+  const status = reply.ok || isRefusal(reply.failure) ? null : reply.failure.keyRefusal?.status;
+  if (status === 403 && clockAheadMs !== holder.clockAheadMs) {
+    return call.cancellation.reason === null ? await send(true) : reply;
   }
+  if (status !== 401) return reply;
   await unlessCancelled(call, holder.renew(used), RENEW_WAIT_MS);
   const isSame = isSameCredential(holder.issued(), used);
   return isSame || call.cancellation.reason !== null ? reply : await send(true);

@@ -6,6 +6,7 @@ import {
   newUsageReport,
   parseDays,
   USAGE_COLUMNS,
+  USAGE_COLUMNS_TEXT,
   usageCsv,
   usageJson,
   type UsageReport,
@@ -58,8 +59,9 @@ export function newUsageCommand(
       by: {
         value: "COLUMN",
         choices: USAGE_COLUMNS,
-        about: "Adds up by key, model, provider or day; by all of them without it.",
+        about: `Adds up by ${USAGE_COLUMNS_TEXT}; by all but user without it.`,
       },
+      key: { value: "NAME", about: "Only the usage of this client key." },
       days: { value: "N", about: "Number of days up to today; default: all stored days." },
     },
     async run(options, terminal) {
@@ -71,7 +73,7 @@ export function newUsageCommand(
       const by = optionValue(options, "by") ?? null;
       const column = USAGE_COLUMNS.find((name) => name === by) ?? null;
       if (by !== column) {
-        return wrongUsage(terminal, "usage", "--by is key, model, provider or day.");
+        return wrongUsage(terminal, "usage", `--by is ${USAGE_COLUMNS_TEXT}.`);
       }
       const loaded = await load(file, terminal.environment);
       if (!loaded.ok) return printProblems(terminal, loaded.problems);
@@ -81,12 +83,13 @@ export function newUsageCommand(
       const days = written === undefined ? stored : parseDays(written, stored);
       if (days === null) return wrongUsage(terminal, "usage", "--days is a number from 1 on.");
       if (state.store === "none" || state.store === "memory") return inProcess(terminal, state);
+      const key = optionValue(options, "key") ?? null;
       const to = newCalendar(security.time_zone).dateOf(wall());
       const wanted = daysUntil(to, days);
       const rows = await readRows(openStore, state, terminal, wanted);
       if (typeof rows === "number") return rows;
       const from = wanted.at(-1) ?? to;
-      terminal.out(format(newUsageReport(rows, { from, to }, column)));
+      terminal.out(format(newUsageReport(rows, { from, to }, column, key)));
       return OK_STATUS;
     },
   };

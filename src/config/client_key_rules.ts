@@ -1,3 +1,4 @@
+import { CREDENTIAL_HEADERS } from "./tls_rules.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import {
   A_TEMPLATE,
@@ -26,6 +27,7 @@ export function clientKeyProblems(
   const groups = objectsIn(isObject(security) ? security.groups : undefined);
   const templates = objectsIn(isObject(security) ? security.templates : undefined);
   const templateNames = namesOf(templates);
+  const keyHeader = isObject(security) && isObject(security.api_key) && security.api_key.header;
   return [
     ...repeatedNames(keys, CLIENT_KEYS_PATH, "key"),
     ...keys.flatMap(([index, key]) => {
@@ -34,7 +36,7 @@ export function clientKeyProblems(
         ...keyProblems(key, path),
         ...unknownNames([key.template], path, templateNames, A_TEMPLATE, "template"),
         ...profileProblems(key, path, providers),
-        ...endUserProblems(key.end_users, [...path, "end_users"], templates),
+        ...endUserProblems(key.end_users, [...path, "end_users"], templates, keyHeader),
       ];
     }),
     ...repeatedNames(templates, ["security", "templates"], "template"),
@@ -75,9 +77,15 @@ function keyProblems(key: JsonObject, path: Path): Problem[] {
 /** Members of a template that are no limits. */
 const PERMISSIONS = ["models", "providers", "endpoints", "adopt_unknown", "labels", "privacy"];
 
-function endUserProblems(written: unknown, path: Path, templates: readonly Item[]): Problem[] {
+function endUserProblems(
+  written: unknown,
+  path: Path,
+  templates: readonly Item[],
+  keyHeader: unknown,
+): Problem[] {
   if (!isObject(written)) return [];
   const { header, template } = written;
+  const secret = [...CREDENTIAL_HEADERS, String(keyHeader).toLowerCase()];
   const used = templates.find(([, { name }]) => name === template);
   const other = PERMISSIONS.find((member) => used?.[1][member] !== undefined);
   return [
@@ -88,6 +96,9 @@ function endUserProblems(written: unknown, path: Path, templates: readonly Item[
     )],
     ...typeof header === "string" && isForwardedHeader(header)
       ? [problem([...path, "header"], "must not be a header that is forwarded")]
+      : [],
+    ...typeof header === "string" && secret.includes(header.toLowerCase())
+      ? [problem([...path, "header"], "must not be a header with a credential, which is no name")]
       : [],
   ];
 }

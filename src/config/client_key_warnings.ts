@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { MAX_END_USERS } from "../core/end_users.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { CLIENT_KEYS_PATH } from "./client_key_rules.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
@@ -25,6 +26,7 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
     ...templates.flatMap((template, index) =>
       budgetWarnings(template, ["security", "templates", index])
     ),
+    ...endUserWarnings(keys),
     ...groupWarnings(config),
     ...labelWarnings(config),
   ];
@@ -102,6 +104,15 @@ function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
       ? []
       : [problem([...CLIENT_KEYS_PATH, index, "expires"], "has begun, so the key is refused")]
   );
+}
+
+/** Returns a warning if one key's end users can take the room of another's. */
+function endUserWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
+  const all = keys.reduce((sum, { end_users }) => sum + (end_users?.max ?? 0), 0);
+  return all <= MAX_END_USERS ? [] : [problem(
+    CLIENT_KEYS_PATH,
+    `have ${all} end users by end_users.max, and limits of ${MAX_END_USERS} are counted in all`,
+  )];
 }
 
 function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {

@@ -1,3 +1,4 @@
+import { MAX_END_USERS } from "../core/end_users.ts";
 import * as z from "zod";
 import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
@@ -92,9 +93,6 @@ const PROFILE = {
     "Labels by name, for match.labels of routes and observability.key_labels.",
   ),
 };
-
-/** Maximum number of end users of a key with limits at the same time. */
-const MAX_END_USERS = 100_000;
 
 const endUsers = section({
   header: headerName().describe("Request header that names the end user; never forwarded."),

@@ -198,7 +198,7 @@ export function completeTls(
 }
 
 /** Headers that authenticate the gateway to a provider. */
-const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
+export const CREDENTIAL_HEADERS = ["authorization", "x-api-key", "api-key", "cookie"];
 
 /**
  * Returns a warning for each provider whose address makes TLS settings useless or exposes

@@ -64,6 +64,8 @@ export function isSameCredential(
 export interface CredentialHolder {
   /** Digest of the settings. */
   readonly id: string;
+  /** Milliseconds by which the clock of the provider is ahead, as far as it is known. */
+  clockAheadMs: number;
   /** The newest credential, also if it has ended; null if none was issued yet. */
   issued(): IssuedCredential | null;
   /** Returns the credential for a request now; null if there is none that is usable. */
@@ -96,6 +98,7 @@ export function newCredentialHolder(id: string): CredentialHolder {
 
   return {
     id,
+    clockAheadMs: 0,
     issued: () => current.issued,
     usable: (wallMs) => isUsable(current.issued, wallMs) ? current.issued : null,
     state(wallMs) {

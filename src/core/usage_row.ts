@@ -2,10 +2,24 @@
 export interface UsageRow extends UsageCounts {
   /** Date of the day in `security.time_zone`, such as `2026-11-22`. */
   readonly day: string;
-  /** Name of the client key. */
+  /** Name of the client key, or of the key and its end user. */
   readonly key: string;
   readonly provider: string;
   readonly model: string;
+}
+
+/** Between the names of a key and of its end user. */
+const SEPARATOR = "\u001f";
+
+/** Returns the name for the rows of an end user of a key. */
+export function userRowName(key: string, user: string): string {
+  return `${key}${SEPARATOR}${user}`;
+}
+
+/** Returns the client key of a row, and its end user; an empty text without one. */
+export function ownersOf({ key }: Pick<UsageRow, "key">) {
+  const [name = "", user = ""] = key.split(SEPARATOR, 2);
+  return { key: name, user };
 }
 
 /** Sums of calls. */

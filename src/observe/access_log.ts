@@ -32,6 +32,13 @@ export function accessLog(log: Log): Sink {
         reason: messageOf(failure),
       });
     }
+    if (report.clockAheadMs !== null) {
+      log.warn("the clock of the machine is wrong: requests are signed by that of the provider", {
+        request_id: report.id,
+        provider: report.provider,
+        ahead_s: Math.round(report.clockAheadMs / 1000),
+      });
+    }
     if (report.bug !== null) {
       log.error("internal error", { request_id: report.id, at: report.bug });
     }

@@ -91,6 +91,11 @@ export interface CallReport {
   tokenRefusal: Exclude<TokenCheck, { readonly kind: "client" }> | null;
   /** `previous` for a secret that the client key has replaced; null otherwise. */
   keySecret: "previous" | null;
+  /**
+   * Milliseconds by which the clock of a provider was found to be ahead, by which its requests are
+   * signed from now on; null for the call that has not found it.
+   */
+  clockAheadMs: number | null;
   /** Labels of the client key that logs and metrics show; null for none. */
   keyLabels: Readonly<Record<string, string>> | null;
   route: string | null;
@@ -191,6 +196,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     endUser: null,
     tokenRefusal: null,
     keySecret: null,
+    clockAheadMs: null,
     keyLabels: null,
     route: null,
     provider: null,

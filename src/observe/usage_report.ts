@@ -1,11 +1,17 @@
 import type { JsonObject } from "../core/json/json.ts";
-import { addCounts, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
+import { addCounts, ownersOf, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
+
+/** Columns of a report that is added up by none. */
+const ALL_COLUMNS = ["key", "provider", "model", "day"] as const;
 
 /** Columns by which usage is added up. */
-export const USAGE_COLUMNS = ["key", "provider", "model", "day"] as const;
+export const USAGE_COLUMNS = [...ALL_COLUMNS, "user"] as const;
 
 /** A column by which usage is added up. */
 export type UsageColumn = (typeof USAGE_COLUMNS)[number];
+
+/** What `by` may be, in a sentence. */
+export const USAGE_COLUMNS_TEXT = "key, model, provider, day or user";
 
 /**
  * Returns a requested number of days, at most those that are stored; null if it is no number from 1
@@ -31,16 +37,22 @@ export interface UsageLine extends UsageCounts {
   readonly values: readonly string[];
 }
 
-/** Returns the report of usage by one column; by all of them if `column` is null. */
+/**
+ * Returns the report of usage by one column, an end user together with its key; by all of them
+ * without end users if `column` is null. `key` leaves out the usage of other keys.
+ */
 export function newUsageReport(
   rows: readonly UsageRow[],
   { from, to }: Pick<UsageReport, "from" | "to">,
   column: UsageColumn | null,
+  key: string | null = null,
 ): UsageReport {
-  const columns = column === null ? USAGE_COLUMNS : [column];
+  const columns = column === null ? ALL_COLUMNS : column === "user" ? USER_COLUMNS : [column];
   const lines = new Map<string, UsageLine>();
   for (const row of rows) {
-    const values = columns.map((name) => row[name]);
+    const named = { ...row, ...ownersOf(row) };
+    if (key !== null && key !== named.key) continue;
+    const values = columns.map((name) => named[name]);
     const name = JSON.stringify(values);
     const { calls, input, output, cached, nanoUsd, estimated } = row;
     const counts = { calls, input, output, cached, nanoUsd, estimated };
@@ -49,6 +61,8 @@ export function newUsageReport(
   }
   return { from, to, columns, lines: [...lines.values()].toSorted(compareLines) };
 }
+
+const USER_COLUMNS = ["key", "user"] as const;
 
 function compareLines({ values }: UsageLine, other: UsageLine): number {
   for (const [index, value] of values.entries()) {

@@ -4,6 +4,8 @@ import type { Meter, MeteredUse } from "../access/meter.ts";
 import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
+import { userRowName } from "../core/usage_row.ts";
+import { OTHER_CLIENT } from "../traffic/subjects.ts";
 import { internalError } from "./internal_error.ts";
 
 /**
@@ -86,7 +88,7 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const { client, provider } = report;
   if (client === null || provider === null) return;
   const day = calendar.dateOf(world.wall());
-  const key = report.measured === null ? client : state.subjects.usageName(day, client);
+  const key = usageKey(call, client, day);
   const model = report.model ?? "";
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);
@@ -108,6 +110,15 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
       nanoUsd: count(nanoUsd),
     });
   }
+}
+
+/** Returns the name for the rows of a client: those that no configuration names are bounded. */
+function usageKey({ report, state: { subjects } }: Call, client: string, day: string): string {
+  const { measured, endUser } = report;
+  if (measured !== null) return subjects.usageName(day, client);
+  if (endUser === null) return client;
+  const name = userRowName(client, endUser);
+  return subjects.usageName(day, name) === name ? name : userRowName(client, OTHER_CLIENT);
 }
 
 const NO_CALL = { calls: 0, estimated: 0 };

@@ -129,7 +129,7 @@ export function newGatewayState(
     outcomes: store?.outcomes ?? newDirectOutcomes(objects),
     availability: store?.availability ?? null,
     quotas: store?.quotas ?? newMemoryQuotas(now),
-    subjects: newSubjects(now),
+    subjects: newSubjects(now, store?.quotas.earlier),
     usage: store === null
       ? newMemoryUsage(usageDays)
       : newStoredUsage(store.usage, world, usageDays),

@@ -86,6 +86,12 @@ export function isUse({ tokensPerMinute, tokens, holdsSlot, spends }: QuotaUse):
   return holdsSlot || spends.length > 0 || (tokensPerMinute !== null && tokens > 0);
 }
 
+/**
+ * Time for which the sum of a window is stored beyond its end, so that a clock that is set back
+ * finds it again.
+ */
+export const WINDOW_MARGIN_MS = 24 * 60 * 60 * 1000;
+
 /** An amount for one sum. */
 export interface Spend {
   readonly window: string;
@@ -101,6 +107,11 @@ export interface QuotaStore {
    * far as it is known; absent for the clock of this process.
    */
   clockAheadMs?(): number;
+  /**
+   * Clients that the configuration does not name and that have spent something before the start of
+   * the process, each with the time at which its last window ends; absent for none.
+   */
+  readonly earlier?: ReadonlyMap<string, number>;
   /**
    * Takes a request and a concurrent call from every scope, or nothing from any. Each scope is
    * checked in the order budgets, tokens, concurrent calls, requests. `call` is the ID of the call.

@@ -1,3 +1,5 @@
+import { MAX_COUNTED } from "./subjects.ts";
+
 /** Rate and burst size of a token bucket. */
 export interface BucketSettings {
   readonly requests_per_minute: number;
@@ -39,9 +41,6 @@ export interface Buckets {
 
 /** Maximum number of stored buckets; of each kind in buckets by kind. */
 const MAX_BUCKETS = 10_000;
-
-/** Maximum number of buckets of clients that `Subjects` bounds. */
-const MAX_SUBJECT_BUCKETS = 100_000;
 
 /** Tolerance for rounding errors in sums of fractions. */
 const ROUNDING_MS = 1e-4;
@@ -150,7 +149,7 @@ export const SUBJECT_PREFIX = "subject ";
 export function newBucketsByKind(now: () => number, maxDebtMs = 0): Buckets {
   const addresses = newBuckets(now, maxDebtMs);
   const keys = newBuckets(now, maxDebtMs);
-  const subjects = newBuckets(now, maxDebtMs, MAX_SUBJECT_BUCKETS);
+  const subjects = newBuckets(now, maxDebtMs, MAX_COUNTED);
   const of = (caller: string) =>
     caller.startsWith(SUBJECT_PREFIX)
       ? subjects

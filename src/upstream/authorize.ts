@@ -3,7 +3,8 @@ import { failed, fault, type Result, success } from "../core/failure/result.ts";
 import type { Failure } from "../core/failure/failure.ts";
 import type { AwsKeys, CredentialHolder } from "../core/credential.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
-import type { World } from "../core/world.ts";
+import type { Incoming, World } from "../core/world.ts";
+import type { Call } from "../call/call.ts";
 import type { LoopTurns } from "../traffic/loop_turns.ts";
 import type { Sender, UpstreamRequest } from "../wires/wire.ts";
 import { signatureHeaders } from "./sign.ts";
@@ -71,9 +72,28 @@ export async function authorized(
       url,
       contentType: headers["content-type"] ?? null,
       bodyDigest: await bodyDigest(request.payload?.bytes() ?? "", turns),
-      wallMs: world.wall(),
+      wallMs: world.wall() + holder.clockAheadMs,
     });
   }
+}
+
+/** Difference of the clocks from which AWS refuses a signature. */
+const MAX_SKEW_MS = 5 * 60_000;
+
+/**
+ * Takes over the clock of a provider that refuses a signature, and whose `Date` is far from the
+ * time of it: the next request is signed by that clock.
+ */
+export function learnClock(
+  { world, report }: Pick<Call, "world" | "report">,
+  { account }: Sender,
+  { status, headers }: Pick<Incoming, "status" | "headers">,
+): void {
+  const holder = account.credential?.holder;
+  if (status !== 403 || holder?.issued()?.secret.kind !== "aws") return;
+  const aheadMs = Date.parse(headers.get("date") ?? "") - world.wall();
+  const isFar = Math.abs(aheadMs - holder.clockAheadMs) >= MAX_SKEW_MS;
+  if (isFar) report.clockAheadMs = holder.clockAheadMs = aheadMs;
 }
 
 /** Returns the SHA-256 of a body. A large one is hashed in several turns of the event loop. */

@@ -18,6 +18,7 @@ import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders, retryAfterMs } from "./headers.ts";
+import { learnClock } from "./authorize.ts";
 import { keyRefusal } from "./key_refusal.ts";
 import { endOfString } from "../core/json/scan.ts";
 
@@ -57,6 +58,7 @@ export async function rejection(
     else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
+  learnClock(call, target, response);
   const bytes = await readAll(body, MAX_ERROR_BYTES);
   // The status alone says that the key was refused, also if the body breaks off.
   const isKnown = keyRefusal(status) !== null && call.cancellation.reason === null;

@@ -2,7 +2,7 @@ import { parseArguments } from "../../src/cli/arguments.ts";
 import { openStateStore } from "../../src/store/open_store.ts";
 import { newUsageCommand } from "../../src/cli/usage.ts";
 import { success } from "../../src/core/failure/result.ts";
-import type { UsageRow } from "../../src/core/usage_row.ts";
+import { type UsageRow, userRowName } from "../../src/core/usage_row.ts";
 import type { OpenedStore } from "../../src/store/state_store.ts";
 import { storeUnavailable } from "../../src/store/store_failure.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
@@ -74,6 +74,19 @@ Deno.test("switchyard usage adds up the stored days by one column, up to today i
     2,
   ]);
   assertEquals((await runOver(["--days", "900"], {})).asked.length, 3);
+});
+
+Deno.test("switchyard usage adds up the end users of one key, and only with --by user", async () => {
+  const rows = [...ROWS, usageRow({ key: userRowName("ada", "0a1b2c3d4e5f") })];
+  const users = await runOver(["--by", "user", "--key", "ada", "--format", "csv"], { rows });
+  assertEquals(users.out.split("\r\n").map((line) => line.split(",").slice(0, 3)), [
+    ["key", "user", "calls"],
+    ["ada", "", "1"],
+    ["ada", "0a1b2c3d4e5f", "1"],
+    [""],
+  ]);
+  const all = await runOver(["--format", "csv", "--key", "ada"], { rows });
+  assertMatch(all.out, /^key,provider,model,day,calls.*\r\nada,[^,]*,[^,]*,[^,]*,2,.*\r\n$/);
 });
 
 Deno.test("switchyard usage prints JSON and CSV, and no control characters to a terminal", async () => {

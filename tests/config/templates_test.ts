@@ -138,3 +138,18 @@ Deno.test("a slash in the name of a key is a warning", () => {
     "a later version refuses it",
   ]);
 });
+
+Deno.test("more end users of all keys than are counted is a warning", () => {
+  const warnings = (second: number) =>
+    warningsOf(withSection(`security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: a, value: s, end_users: {header: X-User, max: 60000}}
+      - {name: b, value: t, end_users: {header: X-User, max: ${second}}}
+`)).map((line) => line.replace(/ \(line .*$/, ""));
+  assertEquals(warnings(40_000), []);
+  assertEquals(warnings(40_001), [
+    "security.api_key.keys: have 100001 end users by end_users.max, and limits of 100000 are counted in all",
+  ]);
+});

@@ -3,7 +3,7 @@ import { authorized } from "../../src/upstream/authorize.ts";
 import { signatureHeaders } from "../../src/upstream/sign.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, COMPLETION } from "../support/chat_call.ts";
-import { credentialConfig, credentialGateway, type Sent } from "./credential_gateway.ts";
+import { credentialConfig, credentialGateway, ENTRA, type Sent } from "./credential_gateway.ts";
 
 const AWS =
   "type: aws, region: us-east-1, service: bedrock-mantle, access_key_id: AKIA1, secret_access_key: secret-1";
@@ -18,13 +18,13 @@ const KEYS = {
 const STARTED_MS = 1_700_000_000_000;
 
 /** Returns the headers that a request must be signed with, by what has arrived. */
-function expected({ headers, body, at }: Sent, path = "/v1/chat/completions") {
+function expected({ headers, body, at }: Sent, path = "/v1/chat/completions", aheadMs = 0) {
   return signatureHeaders(KEYS, { region: "us-east-1", service: "bedrock-mantle" }, {
     method: body === "" ? "GET" : "POST",
     url: `https://up${path}`,
     contentType: headers.get("content-type"),
     bodyDigest: createHash("sha256").update(body).digest("hex"),
-    wallMs: STARTED_MS + at,
+    wallMs: STARTED_MS + at + aheadMs,
   });
 }
 
@@ -54,6 +54,39 @@ Deno.test("a request is signed over what is sent, and each retry again", async (
   for (const one of sent) assertEquals(signature(one), expected(one));
   assertEquals(new Set(sent.map(({ headers }) => headers.get("x-amz-date"))).size, 3);
   assert(sent.every(({ headers }) => !/traceparent/.test(headers.get("authorization") ?? "")));
+});
+
+Deno.test("a signature that is refused because the clock is wrong is made again by the clock of the provider, once, with one warning", async () => {
+  const aheadMs = 3_600_000;
+  let isClosed = false;
+  const { ask, sent, reports, log } = await credentialGateway(credentialConfig(AWS), {
+    provider(one) {
+      const signedAt = STARTED_MS + one.at + aheadMs;
+      const isRight = signature(one).authorization ===
+        expected(one, undefined, aheadMs).authorization;
+      const headers = { date: new Date(signedAt).toUTCString() };
+      return isRight && !isClosed
+        ? answers(200, COMPLETION)
+        : answers(403, { message: "Signature expired" }, headers);
+    },
+  });
+  const statuses = [(await ask()).status, (await ask()).status];
+  isClosed = true;
+  statuses.push((await ask()).status);
+  assertEquals([statuses, sent.length], [[200, 200, 403], 4]);
+  assertEquals(reports.map(({ clockAheadMs }) => clockAheadMs), [aheadMs, null, null]);
+  assertEquals(log.filter((line) => line.includes("the clock of the machine is wrong")).length, 1);
+});
+
+Deno.test("a refusal with the right time, or of a token, is not repeated", async () => {
+  const far = { date: new Date(STARTED_MS + 3_600_000).toUTCString() };
+  const near = { date: new Date(STARTED_MS + 299_000).toUTCString() };
+  for (const [credential, headers] of [[AWS, near], [AWS, { date: "x" }], [ENTRA, far]] as const) {
+    const { ask, sent } = await credentialGateway(credentialConfig(credential), {
+      provider: () => answers(403, { message: "no" }, headers),
+    });
+    assertEquals([(await ask()).status, sent.length], [403, 1]);
+  }
 });
 
 Deno.test("a query of the base URL is signed, and so is a request without a body", async () => {

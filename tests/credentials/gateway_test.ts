@@ -1,8 +1,9 @@
 import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answers, COMPLETION, verdictOf } from "../support/chat_call.ts";
+import { answers, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
 import {
   credentialConfig,
+  type CredentialGateway,
   credentialGateway,
   ENTRA,
   issue,
@@ -119,6 +120,33 @@ Deno.test("the first requests after a start wait for the first token, at most 5 
   const refused = never.ask();
   await never.world.advance(5_000);
   assertEquals((await refused).error.code, "credential_unavailable");
+});
+
+Deno.test("/ready is 503 until the first token has come, at most 5 s, unless another provider can serve", async () => {
+  const alone = credentialConfig(ENTRA).replace(/ {2}spare: .*\n/, "");
+  const ready = async ({ app }: CredentialGateway) => {
+    const request = new Request("http://localhost/ready", { headers: { host: "localhost" } });
+    const { status, text } = await got(await app(request));
+    return `${status} ${JSON.parse(text).status}`;
+  };
+  const hangs = await credentialGateway(alone, { token: () => new Promise(() => {}) });
+  assertEquals(await ready(hangs), "503 starting");
+  await hangs.world.advance(4_999);
+  assertEquals(await ready(hangs), "503 starting");
+  await hangs.world.advance(1);
+  assertEquals(await ready(hangs), "200 ready");
+  const { promise, resolve } = Promise.withResolvers<Response>();
+  const slow = await credentialGateway(alone, { token: () => promise });
+  assertEquals(await ready(slow), "503 starting");
+  resolve(await issue("token-1"));
+  await slow.world.advance(1);
+  assertEquals(await ready(slow), "200 ready");
+  const refused = await credentialGateway(alone, { token: () => answers(400, "") });
+  assertEquals(await ready(refused), "200 ready");
+  const other = await credentialGateway(credentialConfig(ENTRA), {
+    token: () => new Promise(() => {}),
+  });
+  assertEquals(await ready(other), "200 ready");
 });
 
 Deno.test("a token that the provider refuses is replaced, and the request is sent once more", async () => {

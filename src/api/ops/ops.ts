@@ -1,3 +1,5 @@
+import { FIRST_WAIT_MS } from "../../core/credential.ts";
+import type { ProviderAccount } from "../../wires/wire.ts";
 import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
@@ -18,9 +20,17 @@ function notReady(content: JsonObject): Result<Reply> {
   return success({ kind: "whole", response: { status: 503, headers, body } });
 }
 
-function readiness({ generation: { providers, config }, state }: Call): Result<Reply> {
+/** True if the first credential of the account has not come yet. */
+function isAwaited({ credential }: ProviderAccount): boolean {
+  return credential !== null && credential.holder.first() !== null;
+}
+
+function readiness({ generation: { providers, config }, state, world }: Call): Result<Reply> {
   const { inFlight, availability } = state;
   if (inFlight.isDraining) return notReady({ status: "draining" });
+  const isStarting = world.now() - state.began < FIRST_WAIT_MS && providers.size > 0 &&
+    providers.values().every(({ accounts }) => accounts.every(isAwaited));
+  if (isStarting) return notReady({ status: "starting" });
   const ready = { status: "ready", providers: providers.size };
   if (availability === null) return jsonReply(ready);
   if (availability.isUp()) return jsonReply({ ...ready, state: "ok" });
@@ -50,7 +60,7 @@ export const ops: ClientApi = {
       method: "GET",
       path: "/ready",
       about:
-        "Reports whether the gateway accepts requests; 503 during shutdown, and without a required state store.",
+        "Reports whether the gateway accepts requests; 503 during shutdown, and without a first credential or a required state store.",
       body: false,
       handle: (call) => Promise.resolve(readiness(call)),
     },

@@ -321,10 +321,12 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "try again in 60 s.",
   },
   too_many_end_users: {
-    cause: "The client key has as many end users with limits in use as `end_users.max` allows.",
+    cause:
+      "The client key has as many end users with limits in use as `end_users.max` allows, or all keys together have 100,000.",
     cure: "Send the request again later, or raise `end_users.max`.",
-    example: "This client key has 1000 end users, as many as end_users.max allows; " +
-      "try again in 60 s.",
+    example:
+      "The gateway counts limits of 1000 end users of this client key, and of 100000 in all, " +
+      "and has no room for one more; try again in 60 s.",
   },
   too_many_pending_requests: {
     cause: "Too many requests wait on one WebSocket connection.",

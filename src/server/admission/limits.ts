@@ -1,5 +1,6 @@
 import { type Awaitable, cancelled, type Failed, refuse } from "../../core/failure/result.ts";
 import type { Call, CountedSubject } from "../../call/call.ts";
+import { MAX_END_USERS } from "../../core/end_users.ts";
 import { MAX_SUBJECTS } from "../../traffic/subjects.ts";
 import { type ClientKey, usdOf } from "../../access/client_key.ts";
 import {
@@ -132,8 +133,8 @@ function enterSubject(call: Call, subject: CountedSubject | undefined): Failed |
   if (pool !== TOKEN_POOL) {
     return refuse(
       "too_many_end_users",
-      `This client key has ${max} end users, as many as end_users.max allows; ` +
-        `try again in ${ROOM_WAIT_S} s.`,
+      `The gateway counts limits of ${max} end users of this client key, and of ${MAX_END_USERS} ` +
+        `in all, and has no room for one more; try again in ${ROOM_WAIT_S} s.`,
     );
   }
   return refuse(

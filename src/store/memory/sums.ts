@@ -1,5 +1,7 @@
+import { CALENDAR_PERIODS } from "../../core/calendar.ts";
 import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
-import { newLinkedQueue } from "../../traffic/linked_queue.ts";
+import { type LinkedQueue, newLinkedQueue } from "../../traffic/linked_queue.ts";
+import { MAX_COUNTED } from "../../traffic/subjects.ts";
 import type { Spend } from "../quota_store.ts";
 
 /** A sum of one caller. */
@@ -28,16 +30,16 @@ export interface Sums {
 }
 
 /**
- * Maximum number of stored sums. Above it, the least recently changed sum is removed first, which
- * is not that of a budget in use: every call of its caller changes it.
+ * Maximum number of stored sums. Above it, the sums of the window that ends first are removed
+ * first, so those that have ended before all others.
  */
 export const MAX_SUMS = 100_000;
 
 /**
- * Maximum number of sums of clients that the configuration does not name: the windows of
- * 10,000 clients, and of the hours that have ended.
+ * Maximum number of sums of clients that the configuration does not name: the current windows of as
+ * many as `Subjects` counts, so that only sums of windows that have ended are removed.
  */
-export const MAX_SUBJECT_SUMS = 400_000;
+export const MAX_SUBJECT_SUMS = MAX_COUNTED * CALENDAR_PERIODS.length;
 
 /**
  * Returns no sums, those of clients that the configuration does not name apart from the rest: they
@@ -62,11 +64,23 @@ export function newSumsByKind(now: () => number): Sums {
   };
 }
 
-/** Returns no sums. `now` returns milliseconds. */
+/** The sums of one window, the least recently changed first. */
+interface Window {
+  readonly order: LinkedQueue<Sum>;
+  /** End of the sum that ends last. */
+  readonly endsAt: number;
+}
+
+/** Number of ended sums that a change removes, so that none waits for a whole window. */
+const MAX_ENDED_REMOVALS = 2;
+
+/** Returns no sums. `now` returns milliseconds. Few windows have sums at the same time. */
 export function newSums(now: () => number, max = MAX_SUMS): Sums {
   const callers = new Map<string, Map<string, { readonly sum: Sum; remove(): void }>>();
-  /** All sums, the least recently changed first. */
-  const order = newLinkedQueue<Sum>();
+  const windows = new Map<string, Window>();
+  /** No window ends before this time. */
+  let firstEnd = Infinity;
+  let size = 0;
 
   function find(caller: string, window: string): Sum | undefined {
     const sum = callers.get(caller)?.get(window)?.sum;
@@ -75,20 +89,33 @@ export function newSums(now: () => number, max = MAX_SUMS): Sums {
 
   function makeRoom() {
     const time = now();
-    for (let oldest = order.first; oldest !== undefined; oldest = order.first) {
-      if (oldest.endsAt > time && order.size <= max) return;
-      order.shift();
-      const windows = callers.get(oldest.caller);
-      windows?.delete(oldest.window);
-      if (windows?.size === 0) callers.delete(oldest.caller);
+    for (let removed = 0; removed < MAX_ENDED_REMOVALS || size > max; removed++) {
+      if (size <= max && firstEnd > time) return;
+      const [first] = [...windows].toSorted(([, one], [, other]) => one.endsAt - other.endsAt);
+      firstEnd = first?.[1].endsAt ?? Infinity;
+      if (first === undefined || size <= max && firstEnd > time) return;
+      removeOldest(...first);
     }
   }
 
+  function removeOldest(name: string, { order }: Window) {
+    const { caller = "" } = order.shift() ?? {};
+    if (order.size === 0) windows.delete(name);
+    size--;
+    const own = callers.get(caller);
+    own?.delete(name);
+    if (own?.size === 0) callers.delete(caller);
+  }
+
   function set(sum: Sum) {
-    const { caller, window } = sum;
-    const windows = callers.get(caller) ?? new Map();
-    windows.get(window)?.remove();
-    callers.set(caller, windows.set(window, { sum, remove: order.push(sum) }));
+    const { caller, window, endsAt } = sum;
+    const own = callers.get(caller) ?? new Map();
+    const { order, endsAt: lastEnd } = windows.get(window) ??
+      { order: newLinkedQueue<Sum>(), endsAt };
+    if (own.get(window)?.remove() !== true) size++;
+    windows.set(window, { order, endsAt: Math.max(lastEnd, endsAt) });
+    callers.set(caller, own.set(window, { sum, remove: order.push(sum) }));
+    firstEnd = Math.min(firstEnd, endsAt);
     makeRoom();
   }
 
@@ -113,7 +140,7 @@ export function newSums(now: () => number, max = MAX_SUMS): Sums {
     set,
     callers: () => callers.keys(),
     get size() {
-      return order.size;
+      return size;
     },
   };
 }

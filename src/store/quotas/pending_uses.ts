@@ -1,4 +1,4 @@
-import { newSums, type Sums } from "../memory/sums.ts";
+import { newSumsByKind, type Sums } from "../memory/sums.ts";
 import { newLinkedQueue } from "../../traffic/linked_queue.ts";
 import { LEASE_MS, type QuotaUse } from "../quota_store.ts";
 import type { LeasedCall } from "./remote_quotas.ts";
@@ -64,7 +64,7 @@ export function newPendingUses(now: () => number, newId: () => string): PendingU
   const releases = newLinkedQueue<{ readonly lease: LeasedCall; readonly endsAt: number }>();
   const rates = new Map<string, number>();
   let debtsId = newId();
-  let sums: Sums = newSums(now);
+  let sums: Sums = newSumsByKind(now);
   let batches: SumBatch[] = [];
 
   function addSums(uses: readonly QuotaUse[]) {
@@ -79,7 +79,7 @@ export function newPendingUses(now: () => number, newId: () => string): PendingU
   /** Turns all sums into batches; later uses make new sums. */
   function freeze() {
     const frozen = sums;
-    sums = newSums(now);
+    sums = newSumsByKind(now);
     const time = now();
     const amounts = [...frozen.callers()].flatMap((caller) => frozen.of(caller));
     for (let at = 0; at < amounts.length; at += MAX_BATCH_AMOUNTS) {

@@ -1,9 +1,10 @@
 import type { World } from "../../core/world.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
 import { type MemoryQuotas, newMemoryQuotas, settleIn } from "../memory/quotas.ts";
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
 import type { Sum } from "../memory/sums.ts";
-import type { QuotaStore } from "../quota_store.ts";
+import { type QuotaStore, WINDOW_MARGIN_MS } from "../quota_store.ts";
 import { idOfKeyText, keyText } from "../key_text.ts";
 import type { Link } from "./link.ts";
 import type { StoredSum } from "./operations/quotas.ts";
@@ -37,21 +38,28 @@ export async function openSqliteQuotas(
 ): Promise<Result<SqliteQuotas>> {
   const memory = newMemoryQuotas(() => world.now());
   const loaded = await load(memory, link, world);
-  return loaded.ok ? success(withWrites(memory, link, world)) : loaded;
+  return loaded.ok
+    ? success({ ...withWrites(memory, link, world), earlier: loaded.value })
+    : loaded;
 }
 
 async function load(
   { ledger: { sums, settled } }: MemoryQuotas,
   link: Link,
   world: Pick<World, "now" | "wall">,
-): Promise<Result<void>> {
+): Promise<Result<ReadonlyMap<string, number>>> {
   const ahead = world.now() - world.wall();
+  const earlier = new Map<string, number>();
   for (let last: StoredSum | null = null;;) {
     const page: Result<readonly StoredSum[]> = await link.run("loadSums", last);
     if (!page.ok) return page;
     for (const { caller, window, amount, expires } of page.value) {
-      const names = { caller: idOfKeyText(caller), window: idOfKeyText(window) };
-      sums.set({ ...names, amount, endsAt: expires + ahead });
+      const sum = { caller: idOfKeyText(caller), window: idOfKeyText(window), amount };
+      const endsAt = expires + ahead;
+      sums.set({ ...sum, endsAt });
+      const busyUntilMs = Math.max(earlier.get(sum.caller) ?? 0, endsAt - WINDOW_MARGIN_MS);
+      if (!sum.caller.startsWith(SUBJECT_PREFIX) || busyUntilMs <= world.now()) continue;
+      earlier.set(sum.caller, busyUntilMs);
     }
     last = page.value.at(-1) ?? null;
     if (last === null) break;
@@ -61,7 +69,7 @@ async function load(
     if (!page.ok) return page;
     for (const { call } of page.value) settled.add(idOfKeyText(call));
     const end = page.value.at(-1);
-    if (end === undefined) return success(undefined);
+    if (end === undefined) return success(earlier);
     last = end.seq;
   }
 }

@@ -1,3 +1,5 @@
+import { newFigureReader } from "../../../src/admin/key_figures.ts";
+import { readUsage } from "../../../src/admin/queries.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
@@ -127,6 +129,30 @@ Deno.test("end users have a rate of their own, which takes nothing from that of 
   assertEquals(refused.error.message, "Too many requests of this user; try again in 59 s.");
 });
 
+Deno.test("usage has rows of end users by their digests, and those of the key add them up", async () => {
+  const { call, reports, gateway } = withUsers();
+  for (const user of ["ada", "ada", "bob", null]) assertEquals((await call(user)).status, 200);
+  await call("ada", "other");
+  const [ada, , bob] = reports.map(({ endUser }) => String(endUser));
+  const usage = async (query: string) => {
+    const { text } = await readUsage(new URLSearchParams(query), gateway);
+    return JSON.parse(text).data.map(({ key, user, calls }: JsonObject) => [key, user, calls]);
+  };
+  const users = [[String(ada), 2], [String(bob), 1]].toSorted();
+  assertEquals(await usage("by=user&key=web"), [
+    ["web", "", 1],
+    ...users.map(([user, calls]) => ["web", user, calls]),
+  ]);
+  assertEquals(await usage("by=key"), [["other", undefined, 1], ["web", undefined, 4]]);
+  assertEquals((await usage("")).length, 2);
+  const figures = newFigureReader(gateway);
+  await figures.refresh();
+  assertEquals([...figures.latest.today].map(([key, { calls }]) => [key, calls]), [
+    ["web", 4],
+    ["other", 1],
+  ]);
+});
+
 Deno.test("a header with the end user that is sent twice is refused, whichever of both is meant", async () => {
   const security = keys({ web: { end_users: { header: HEADER } } });
   await using gateway = serveGateway(security + oneProvider("http://127.0.0.1:1"));
@@ -157,6 +183,11 @@ Deno.test("the template of end users has only limits, and its name and the heade
   assertEquals(problems({ header: "X-User", template: "u" }, { name: "t" }), [
     `${place}.template: is not the name of a template`,
   ]);
+  for (const header of ["Authorization", "X-API-Key", "Cookie"]) {
+    assertEquals(problems({ header }, { name: "t" }), [
+      `${place}.header: must not be a header with a credential, which is no name`,
+    ]);
+  }
   assertEquals(problems({ header: "X-Gateway-SessionID" }, { name: "t" }), [
     `${place}.header: must not be a header that is forwarded`,
   ]);

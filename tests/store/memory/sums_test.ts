@@ -1,4 +1,5 @@
-import { newSums } from "../../../src/store/memory/sums.ts";
+import { MAX_COUNTED } from "../../../src/traffic/subjects.ts";
+import { MAX_SUBJECT_SUMS, newSums } from "../../../src/store/memory/sums.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 function scripted() {
@@ -38,22 +39,35 @@ Deno.test("a sum that has ended begins at zero again, and makes room", () => {
   assertEquals([sums.size, [...sums.callers()]], [1, ["b"]]);
 });
 
-Deno.test("there are at most 100,000 sums, and the least recently changed one makes room", () => {
+Deno.test("ended sums make room two at a time, those of the window that ends first before others", () => {
+  const { clock, sums } = scripted();
+  const hour = (caller: string, window: string) =>
+    sums.add(caller, { window, amount: 1, ttlMs: HOUR_MS });
+  for (const caller of ["a", "b", "c"]) hour(caller, "h:1");
+  sums.add("a", { window: "m:1", amount: 1, ttlMs: 700 * HOUR_MS });
+  clock.time = HOUR_MS;
+  hour("a", "h:2");
+  assertEquals([sums.size, [...sums.callers()]], [3, ["a", "c"]]);
+  hour("b", "h:2");
+  assertEquals([sums.size, sums.get("a", "m:1")], [3, 1]);
+});
+
+Deno.test("there are at most 100,000 sums, and what callers have used of a month outlasts any number of hours", () => {
   const { sums } = scripted();
-  const add = (window: string) => sums.add("a", { window, amount: 1, ttlMs: HOUR_MS });
-  add("budget");
-  for (let count = 1; count < 100_000; count++) add(`model ${count}`);
-  add("budget");
-  for (let count = 0; count < 10; count++) add(`more ${count}`);
+  const add = (caller: string, window: string, hours: number) =>
+    sums.add(caller, { window, amount: 1, ttlMs: hours * HOUR_MS });
+  add("spent", "m:1", 700);
+  for (let count = 0; count < 100_000; count++) add(`caller ${count}`, "h:1", 1);
+  add("caller 1", "h:1", 1);
+  add("late", "m:1", 700);
   assertEquals(sums.size, 100_000);
   assertEquals(
-    ["budget", "model 1", "model 10", "model 11", "more 9"].map((window) => sums.get("a", window)),
-    [
-      2,
-      0,
-      0,
-      1,
-      1,
-    ],
+    ["caller 0", "caller 1", "caller 2", "caller 3"].map((caller) => sums.get(caller, "h:1")),
+    [0, 2, 0, 1],
   );
+  assertEquals([sums.get("spent", "m:1"), sums.get("late", "m:1")], [1, 1]);
+});
+
+Deno.test("the current windows of all clients that are counted have room", () => {
+  assertEquals([MAX_COUNTED, MAX_SUBJECT_SUMS], [110_000, 440_000]);
 });

@@ -33,6 +33,15 @@ Deno.test("uses that were not sent make one sum for each caller and window, unde
   assert(pending.isEmpty);
 });
 
+Deno.test("what end users have used never pushes out what a key has used", () => {
+  const { pending } = scripted();
+  pending.addUnsent("first", [use("key web", { spends })]);
+  for (let count = 0; count < 100_000; count++) {
+    pending.addUnsent(`call ${count}`, [use(`subject user ${count}`, { spends })]);
+  }
+  assertEquals(pending.batch()?.uses[0]?.caller, "key web");
+});
+
 Deno.test("a batch has at most 500 amounts", () => {
   const { pending } = scripted();
   for (let count = 0; count < 1_100; count++) {

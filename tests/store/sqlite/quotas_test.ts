@@ -56,6 +56,29 @@ Deno.test("a restart keeps sums and settled calls, and fills the buckets", async
   });
 });
 
+Deno.test("after a restart the clients that the configuration does not name are known until their last window ends", async () => {
+  await withFile(async (file) => {
+    const first = await file.open();
+    const spends = [
+      { window: "usd h:1", amount: 1, ttlMs: DAY_MS + 1_000 },
+      { window: "usd d:1", amount: 1, ttlMs: DAY_MS + 5_000 },
+    ];
+    const ended = [{ window: "usd h:0", amount: 1, ttlMs: DAY_MS }];
+    await first.quotas.settle("one", [
+      use("subject token corp/ada", { spends }),
+      use("key web", { spends }),
+      use("subject token corp/bob", { spends: ended }),
+    ]);
+    await first.close();
+    await file.world.advance(2_000);
+    const second = await file.open();
+    assertEquals([...second.quotas.earlier ?? []], [
+      ["subject token corp/ada", file.world.now() + 3_000],
+    ]);
+    await second.close();
+  });
+});
+
 Deno.test("more sums and calls than one read takes are loaded", async () => {
   await withFile(async (file) => {
     const first = await file.open();

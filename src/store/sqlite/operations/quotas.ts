@@ -14,8 +14,8 @@ export interface StoredSum {
 }
 
 /**
- * Maximum number of sums, as many as in the process. The least recently changed one is removed
- * first, that of a client that the configuration does not name before all others.
+ * Maximum number of sums, as many as in the process. The one that ends first is removed first, that
+ * of a client that the configuration does not name before all others.
  */
 const MAX_STORED_SUMS = MAX_SUMS + MAX_SUBJECT_SUMS;
 
@@ -49,7 +49,7 @@ export const storeUses = {
       if (excess <= 0) break;
       database.change(
         `delete from spent where (caller, window) in
-           (select caller, window from spent where substr(caller, 1, ?) = ? order by changed limit ?)`,
+           (select caller, window from spent where substr(caller, 1, ?) = ? order by expires, changed limit ?)`,
         prefix.length,
         prefix,
         excess,
