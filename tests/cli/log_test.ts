@@ -211,6 +211,11 @@ Deno.test("record info counts the records of a file, and names keys that are gon
     assertMatch((await command("record", "info"))[1], /readable +0\nunreadable +2 with key \d+\n$/);
     const [, listed] = await command("log");
     assertMatch(listed, /unreadable \(key \d+\)/);
+    assertEquals(await command("log", "--export"), [
+      0,
+      "",
+      "Not printed, because they cannot be opened: 2 records.\n",
+    ]);
     assertEquals((await command("record"))[0], 2);
   }));
 
