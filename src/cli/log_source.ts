@@ -29,7 +29,7 @@ export interface LogSearch {
 
 /** Where a command reads records. */
 export interface LogSource {
-  /** Address of the gateway's own listener. */
+  /** Address of the gateway's own listener; empty if it is not known. */
   readonly gatewayUrl: string;
   /**
    * Calls `each` with the found records, the newest first. Returns null, or the problem as a
