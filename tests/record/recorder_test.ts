@@ -170,8 +170,9 @@ Deno.test("a thread that ends stops the recording for good, and no call; what wa
     for (let call = 0; call < 3; call++) await send(gateway);
     gateway.thread.crash();
     assertEquals(gateway.counts, { worker: 3 });
-    const { isOn, queueChars } = gateway.recorder.sizes();
+    const { isOn, queueChars, dropped } = gateway.recorder.sizes();
     assertEquals([await send(gateway), isOn, queueChars], [200, false, 0]);
+    assertEquals(dropped, gateway.counts.worker);
     assertEquals(
       await gateway.recorder.scan({ filter: {}, before: null, limit: 1, withContent: false }),
       null,
