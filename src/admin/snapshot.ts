@@ -119,7 +119,7 @@ export interface SecondView {
   readonly openStreams: number;
 }
 
-/** File of recorded calls, and what waits for it. */
+/** File of recorded calls. */
 export interface RecordsView {
   /** False if recording has ended for the rest of the process. */
   readonly isOn: boolean;
@@ -127,6 +127,8 @@ export interface RecordsView {
   readonly isShown: boolean;
   readonly bytes: number;
   readonly oldestMs: number;
+  /** Records that were not written since the start. */
+  readonly dropped: number;
 }
 
 /** State store: engine, availability and content. */

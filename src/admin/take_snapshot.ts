@@ -97,9 +97,9 @@ function recordsView(
   recorder: Pick<Recorder, "sizes"> | null,
 ): RecordsView | null {
   if (recorder === null) return null;
-  const { isOn, bytes, oldestMs } = recorder.sizes();
+  const { isOn, bytes, oldestMs, dropped } = recorder.sizes();
   const isShown = generation.config.admin.password !== undefined;
-  return { isOn, isShown, bytes, oldestMs: Math.round(oldestMs) };
+  return { isOn, isShown, bytes, oldestMs: Math.round(oldestMs), dropped };
 }
 
 /** Returns the policies and rules in the order of the file; null if there are no policies. */

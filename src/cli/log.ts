@@ -94,13 +94,14 @@ export const log: Command = {
       const isTable = format === "table" && !isExport;
       const isList = format === "json" && !isExport;
       let records = 0;
+      let unreadable = 0;
       const printRow = (hit: Hit) => {
         terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
         if (!options.has("show-text") || !("record" in hit) || hit.excerpt === null) return;
         terminal.out(`    ${visible(hit.excerpt)}\n`);
       };
       const printLine = (hit: Hit) => {
-        if (!("record" in hit)) return;
+        if (!("record" in hit)) return void unreadable++;
         if (isList) terminal.out(records++ === 0 ? "[" : ",");
         const record = mask === null ? hit.record : maskRecord(hit.record, mask());
         terminal.out(exportLine(record, withContent));
@@ -120,6 +121,9 @@ export const log: Command = {
       if (problem !== null) return printProblems(terminal, [problem.text]);
       if (isTable) terminal.out(endLine(found, limit, last));
       if (isList) terminal.out(records === 0 ? "[]\n" : "]\n");
+      if (unreadable > 0) {
+        terminal.err(`Not printed, because they cannot be opened: ${unreadable} records.\n`);
+      }
       return OK_STATUS;
     });
   },

@@ -5,6 +5,7 @@ import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
+import { MaskingTimeout } from "../record/mask_text.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";
@@ -28,7 +29,7 @@ export interface LogSearch {
 
 /** Where a command reads records. */
 export interface LogSource {
-  /** Address of the gateway's own listener. */
+  /** Address of the gateway's own listener; empty if it is not known. */
   readonly gatewayUrl: string;
   /**
    * Calls `each` with the found records, the newest first. Returns null, or the problem as a
@@ -167,7 +168,9 @@ async function readListener(
       default:
         return problem(`${url} answers with status ${response.status}; try again.`);
     }
-  } catch {
+  } catch (error) {
+    // Of the reader of the records, not of the listener.
+    if (error instanceof MaskingTimeout) throw error;
     return problem(`Nothing answers at ${url}: set admin.enabled to true, or stop the gateway.`);
   }
 }

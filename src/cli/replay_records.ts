@@ -20,10 +20,14 @@ export async function openText(options: OptionValues, terminal: Terminal): Promi
 }
 
 function openFile(path: string): OpenedText {
-  let file: Deno.FsFile;
+  let file: Deno.FsFile | null = null;
   try {
-    file = Deno.openSync(path, { read: true });
+    // Records are read again by their places, which a folder or a pipe does not have.
+    if (Deno.statSync(path).isFile) file = Deno.openSync(path, { read: true });
   } catch {
+    // As a place without a file.
+  }
+  if (file === null) {
     return { ok: false, problems: [`The file ${path} cannot be read.`], isUsage: false };
   }
   const readInto = (buffer: Uint8Array, start: number) => {

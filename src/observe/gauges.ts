@@ -48,6 +48,8 @@ export interface RecordSizes {
   /** Age of the oldest record in milliseconds; 0 without any. */
   readonly oldestMs: number;
   readonly queueChars: number;
+  /** Records that were not written since the start. */
+  readonly dropped: number;
 }
 
 /** Size of a store. */

@@ -147,6 +147,8 @@ export interface CallReport {
   held: "complete" | "released" | null;
   /** What is recorded of the call; null for nothing. */
   recorded: "heads" | "all" | null;
+  /** Items that the gateway's own conversation had before the call; null without one. */
+  conversationItems: number | null;
   /** Model as the client has named it in a body that was read; null otherwise. */
   requestedModel: string | null;
   /** Result of the cache lookup; null if there was none. */
@@ -221,6 +223,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     customCalls: 0,
     held: null,
     recorded: null,
+    conversationItems: null,
     requestedModel: null,
     cache: null,
     privacy: null,

@@ -39,6 +39,7 @@ export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead
     session: shortened(maskedName(report.session, mask)),
     route: report.route,
     model_requested: shortened(maskedName(call.controls.model ?? report.requestedModel, mask)),
+    conversation_items: report.conversationItems,
     stream: report.stream,
     status: report.status,
     end: endOf(report),

@@ -13,8 +13,11 @@ export interface PreparedRecord {
   readonly body: StoredBody | null;
 }
 
-/** A request without these has neither facts nor earlier turns. A pattern is much slower. */
-const REQUEST_FACTS = ['"tools"', '"previous_response_id"'] as const;
+/**
+ * A request without these beginnings of names has neither facts nor earlier turns. The engine looks
+ * for a text of less than seven characters many times faster than for a longer one or a pattern.
+ */
+const REQUEST_FACTS = ['"tools', '"previ'] as const;
 
 /** Returns the parts of a record, masked; null if masking has failed. */
 export function prepareRecord(

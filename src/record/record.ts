@@ -44,6 +44,8 @@ const headSchema = z.object({
   session: optionalText,
   route: optionalText,
   model_requested: optionalText,
+  conversation_items: count.nullable().default(null)
+    .describe("Items that the gateway's own conversation had before the call; null without one."),
   stream: z.boolean(),
   status: z.int(),
   end: z.string().describe("How the call ended, as in the access log."),

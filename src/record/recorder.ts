@@ -102,6 +102,7 @@ export function openRecorder(
   let waiting: WaitingRecord[] = [];
   let inFlight: readonly WaitingRecord[] = [];
   let heldChars = 0;
+  let dropped = 0;
   let totals = NO_TOTALS;
   let ids = 0;
   let isPaused = false;
@@ -219,6 +220,7 @@ export function openRecorder(
   function drop(reason: RecordDrop, records: number): void {
     if (records === 0) return;
     deps.dropped(reason, records);
+    dropped += records;
     drops.set(reason, (drops.get(reason) ?? 0) + records);
     if (cancelWarning === null) warn();
   }
@@ -306,6 +308,7 @@ export function openRecorder(
       bytes: totals.bytes,
       oldestMs: totals.oldest === null ? 0 : Math.max(0, world.wall() - totals.oldest),
       queueChars: heldChars,
+      dropped,
     }),
     close() {
       if (state === "ready") {

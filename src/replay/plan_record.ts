@@ -10,6 +10,8 @@ import { newGateway } from "../gateway/gateway.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { CallRecord } from "../record/record.ts";
 import { createApp } from "../server/app.ts";
+import type { Creator } from "../store/bindings.ts";
+import type { Conversation } from "../store/conversations.ts";
 import { newStillWorld } from "./still_world.ts";
 import { admitRecorded, type ClientView, viewClient } from "./recorded_client.ts";
 import { maskedConfig } from "./masked_config.ts";
@@ -50,13 +52,22 @@ export type RecordedRequest = NonNullable<CallRecord["request"]>;
 export interface DryGateway {
   /** The configuration without secrets. */
   readonly config: Config;
-  /** Plans the request of a record; null if no client can have sent it. */
-  replay(record: CallRecord, request: RecordedRequest): Promise<Replayed | null>;
+  /**
+   * Plans the request of a record; null if no client can have sent it. `conversation` is the ID of
+   * its local conversation, which is created if the gateway does not have it.
+   */
+  replay(
+    record: CallRecord,
+    request: RecordedRequest,
+    conversation?: string | null,
+  ): Promise<Replayed | null>;
   /**
    * Stores a response as the gateway would have, so that later records of the set can continue it.
    * Belongs to the record that was replayed last.
    */
   store(resource: JsonObject): Promise<void>;
+  /** Returns the number of items in a local conversation; 0 for an unknown one. */
+  conversationItems(id: string): Promise<number>;
 }
 
 /** Host in the address of replayed requests; none is sent. */
@@ -71,6 +82,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
   const world = newStillWorld(seed);
   const generation = compile(config, 1);
   let record: CallRecord | null = null;
+  let conversationId: string | null = null;
   let call: Call | null = null;
   let plan: Plan | null = null;
   let report: Readonly<CallReport> | null = null;
@@ -85,8 +97,21 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
   });
   const app = createApp(gateway, (admitted) => {
     call = admitted;
-    return record === null ? null : admitRecorded(admitted, record.head);
+    const refused = record === null ? null : admitRecorded(admitted, record.head);
+    if (refused !== null || conversationId === null) return refused;
+    return openConversation(conversationId, admitted.caller.name).then(() => null);
   });
+  const { conversations } = gateway.state.objects;
+
+  async function findConversation(id: string): Promise<Conversation | null> {
+    const found = await conversations.find(id);
+    return found.ok ? found.value : null;
+  }
+
+  async function openConversation(id: string, creator: Creator): Promise<void> {
+    if (await findConversation(id) !== null) return;
+    await conversations.create({ id, creator, createdAt: world.unix(), metadata: {}, items: [] });
+  }
 
   function viewCall(): Replayed["call"] {
     if (plan !== null && plan.refused === null && call !== null) return viewPlan(call, plan);
@@ -105,9 +130,10 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
 
   return {
     config,
-    async replay(one, request) {
+    async replay(one, request, conversation = null) {
       const wallMs = Date.parse(one.at);
       world.begin(one.id, wallMs);
+      conversationId = conversation;
       [record, call, plan, report] = [one, null, null, null];
       const sent = requestOf(one, request);
       if (sent === null) return null;
@@ -119,6 +145,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
       const candidate = record === null || plan === null ? null : servingCandidate(record, plan);
       await candidate?.onComplete({ resource, usage: null });
     },
+    conversationItems: async (id) => (await findConversation(id))?.items.length ?? 0,
   };
 }
 

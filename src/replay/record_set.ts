@@ -53,6 +53,7 @@ interface FoundRecord extends Omit<RecordEntry, "isChained"> {
   /** ID of the response that it continues. */
   readonly previous: string | null;
   readonly isResponses: boolean;
+  readonly hasConversation: boolean;
 }
 
 /** Finds the records of exported lines. Only their places stay in memory. */
@@ -65,6 +66,7 @@ export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet 
       at: typeof at === "string" ? at : "",
       key: isObject(head) && typeof head.key === "string" ? head.key : null,
       isResponses: isObject(head) && head.api === "responses",
+      hasConversation: isObject(head) && typeof head.conversation_items === "number",
       previous: isObject(previous) && typeof previous.response === "string"
         ? previous.response
         : null,
@@ -78,7 +80,7 @@ export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet 
   );
 
   const continued = new Set(kept.flatMap(({ previous }) => previous ?? []));
-  const isChain = continued.size > 0;
+  const isChain = continued.size > 0 || kept.some(({ hasConversation }) => hasConversation);
 
   return {
     entries: kept.map((one) => ({ ...one, isChained: isChain && one.isResponses })).toSorted((

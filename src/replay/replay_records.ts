@@ -37,11 +37,12 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
     if (request === undefined) return "head_only";
     if (head.cut.includes("request")) return "cut";
     if (request.body === null) return "endpoint";
-    const missing = head.api === "responses" ? chain.missing(request.body) : null;
-    if (missing !== null) return missing;
+    const earlier = await chain.find(record, request.body);
+    if (typeof earlier === "string") return earlier;
+    const { conversation } = earlier;
     const [one, other] = [
-      await before.replay(record, request),
-      await after.replay(record, request),
+      await before.replay(record, request, conversation),
+      await after.replay(record, request, conversation),
     ];
     if (one === null || other === null) return "unreadable";
     if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
@@ -54,27 +55,41 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
   };
 }
 
+/** What a record continues besides a response: the ID of a local conversation; null for none. */
+interface Earlier {
+  readonly conversation: string | null;
+}
+
 /**
- * Returns the responses of a set that later records continue. Both gateways store them in their
- * memory, as they would have after the call.
+ * Returns the responses and conversations of a set that later records continue. Both gateways store
+ * them in their memory, as they would have after the call.
  */
 function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[]) {
   const stored = new Set<string>();
   return {
-    /** Returns why the earlier turns of a request are not known; null if they are, or none are. */
-    missing(body: string): SkippedReason | null {
-      if (!body.includes('"previous_response_id"') && !body.includes('"conversation"')) return null;
-      const request = parseJson(body);
-      if (!isObject(request)) return null;
+    /** Returns what a request continues, or why its earlier turns are not known. */
+    async find({ head }: CallRecord, body: string): Promise<Earlier | SkippedReason> {
+      const isNamed = body.includes('"previous_response_id"') || body.includes('"conversation"');
+      const request = head.api === "responses" && isNamed ? parseJson(body) : undefined;
+      if (!isObject(request)) return { conversation: null };
       const { previous_response_id: previous = null, conversation = null } = request;
-      if (conversation !== null) return "conversation_not_recorded";
-      return typeof previous === "string" && !stored.has(previous) ? "previous_not_recorded" : null;
+      if (typeof previous === "string" && !stored.has(previous)) return "previous_not_recorded";
+      if (conversation === null) return { conversation: null };
+      const id = isObject(conversation) ? conversation.id : conversation;
+      if (typeof id !== "string") return { conversation: null };
+      // Items that were there before the first record, or were added and deleted, are in no record.
+      const counts = await Promise.all(gateways.map((one) => one.conversationItems(id)));
+      return counts.some((items) => items === head.conversation_items)
+        ? { conversation: id }
+        : "conversation_not_recorded";
     },
     /** Stores the response of the record that was replayed last, if a later one continues it. */
     async store(record: CallRecord): Promise<void> {
-      if (record.head.api !== "responses" || continued.size === 0) return;
+      const { api, conversation_items } = record.head;
+      const isTurn = conversation_items !== null;
+      if (api !== "responses" || (continued.size === 0 && !isTurn)) return;
       const resource = resourceOf(record);
-      if (typeof resource?.id !== "string" || !continued.has(resource.id)) return;
+      if (typeof resource?.id !== "string" || (!isTurn && !continued.has(resource.id))) return;
       for (const gateway of gateways) await gateway.store(resource);
       stored.add(resource.id);
     },

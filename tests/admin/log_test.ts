@@ -9,7 +9,7 @@ const PASSWORD = "a long password";
 const RIGHT = { authorization: `Basic ${btoa(`me:${PASSWORD}`)}` };
 const SETTINGS = `{enabled: true, password: ${PASSWORD}}`;
 
-const SIZES = { isOn: true, bytes: 1, oldestMs: 1, queueChars: 0 };
+const SIZES = { isOn: true, bytes: 1, oldestMs: 1, queueChars: 0, dropped: 0 };
 
 /** A listener over a file with three records, and what it has logged. */
 async function withListener(

@@ -3,7 +3,14 @@ import { parseRecord } from "../../src/record/record.ts";
 import { openRecordFile } from "../../src/record/record_file.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
-import { fileOptions, recordSection, withFolder, written, WRITTEN_KEY } from "../record/support.ts";
+import {
+  allRecords,
+  fileOptions,
+  recordSection,
+  withFolder,
+  written,
+  WRITTEN_KEY,
+} from "../record/support.ts";
 import { blocksIn } from "../docs/pages.ts";
 import { testTerminal } from "./test_terminal.ts";
 
@@ -125,6 +132,54 @@ privacy:
     assertEquals((await exported("--redact", "mails"))[0], 2);
   }));
 
+/** Runs a task while the monotonic clock moves by a second each time that it is read. */
+async function withFastClock<Result>(task: () => Promise<Result>): Promise<Result> {
+  const real = performance.now;
+  let ms = 0;
+  performance.now = () => ms += 1_000;
+  try {
+    return await task();
+  } finally {
+    performance.now = real;
+  }
+}
+
+Deno.test("an export whose masking takes too long ends with a sentence, from the file and from a gateway that runs", () =>
+  withFolder(async (folder) => {
+    const privacy = `
+privacy:
+  max_search_time: 2500ms
+  rules: [{name: mail, find: [email], action: mask}]
+  policies: [{name: mails, rules: [mail]}]
+`;
+    const config = `${folder}/config.yaml`;
+    await Deno.writeTextFile(config, recordSection(folder) + oneProvider("http://up") + privacy);
+    const short = written("id-1", 1_000, { body: "short" });
+    const long = written("id-2", 2_000, { body: "ann@example.com ".repeat(100_000) });
+    const file = openRecordFile(fileOptions(folder, { keepMs: 1e15 }));
+    file.write([long, short], 2_000);
+    const records = allRecords(file);
+    file.close();
+    const exported = async (...args: readonly string[]) => {
+      const terminal = testTerminal();
+      const all = ["log", "--config", config, "--export", "--redact", "mails", ...args];
+      const status = await withFastClock(() => run(all, terminal));
+      return [status, terminal.written.out, terminal.written.err] as const;
+    };
+    await using listener = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, () => {
+      const lines = records.map((record, seq) => `${JSON.stringify({ seq, record })}\n`);
+      return new Response(lines.join(""));
+    });
+    for (const place of [[], ["--url", `http://127.0.0.1:${listener.addr.port}`]]) {
+      const [status, out, err] = await exported(...place);
+      assertEquals([status, err], [
+        1,
+        "Masking a record takes longer than privacy.max_search_time, so the export has ended.\n",
+      ]);
+      assertEquals(out.trimEnd().split("\n").map((line) => JSON.parse(line).id), ["id-1"]);
+    }
+  }));
+
 Deno.test("wrong options end with status 2, and a missing record or file with 1 and a sentence", () =>
   withRecords(async (command, folder) => {
     for (
@@ -156,6 +211,11 @@ Deno.test("record info counts the records of a file, and names keys that are gon
     assertMatch((await command("record", "info"))[1], /readable +0\nunreadable +2 with key \d+\n$/);
     const [, listed] = await command("log");
     assertMatch(listed, /unreadable \(key \d+\)/);
+    assertEquals(await command("log", "--export"), [
+      0,
+      "",
+      "Not printed, because they cannot be opened: 2 records.\n",
+    ]);
     assertEquals((await command("record"))[0], 2);
   }));
 

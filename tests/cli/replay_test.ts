@@ -66,8 +66,14 @@ Deno.test("nothing to compare, a file with problems and a file that is not there
   const broken = await replay(BASE.replace("provider: openai", "provider: nobody"));
   assertEquals([broken.code, broken.out], [1, ""]);
   using file = await configFile(BASE);
-  const absent = ["replay", "--config", file.path, "--against", file.path, "--records", "/nowhere"];
-  assertEquals(await ran(absent), { code: 1, out: "", err: "The file /nowhere cannot be read.\n" });
+  for (const path of ["/nowhere", "/"]) {
+    const args = ["replay", "--config", file.path, "--against", file.path, "--records", path];
+    assertEquals(await ran(args), {
+      code: 1,
+      out: "",
+      err: `The file ${path} cannot be read.\n`,
+    });
+  }
 });
 
 Deno.test("wrong arguments have exit code 2", async () => {

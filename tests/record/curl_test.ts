@@ -12,7 +12,11 @@ async function run(command: string): Promise<readonly [args: string, body: strin
     const { success } = await new Deno.Command("sh", {
       args: ["command"],
       cwd: folder,
-      env: { PATH: `${folder}:${Deno.env.get("PATH")}`, SWITCHYARD_KEY: "the-key" },
+      env: {
+        PATH: `${folder}:${Deno.env.get("PATH")}`,
+        SWITCHYARD_KEY: "the-key",
+        SWITCHYARD_URL: "http://the.host:1",
+      },
     }).output();
     assert(success);
     return [await Deno.readTextFile(`${folder}/args`), await Deno.readTextFile(`${folder}/body`)];
@@ -53,6 +57,12 @@ Deno.test("the printed command repeats the request byte for byte, and has no sec
       "",
     ]);
   }
+});
+
+Deno.test("where the address of the gateway is not known, the command takes it from a variable", async () => {
+  const command = recordCurl(newRecord({ head: { path: "/v1/it's" } }), "") ?? "";
+  const [args] = await run(command);
+  assertEquals(args.split("\n")[1], "http://the.host:1/v1/it's");
 });
 
 Deno.test("a record without a body has no command", () => {

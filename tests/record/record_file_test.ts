@@ -234,15 +234,16 @@ Deno.test("a file of a newer version, of another program or in use is refused an
     const database = new DatabaseSync(options.path);
     database.exec("pragma user_version = 99");
     database.close();
+    const newer = Deno.readFileSync(options.path);
     assertEquals(problemOpening(options), "newer");
-    const after = new DatabaseSync(options.path);
-    assertEquals(after.prepare("pragma user_version").get()?.user_version, 99);
-    after.close();
+    assertEquals(Deno.readFileSync(options.path), newer);
     const state = { ...options, path: `${folder}/other.db` };
     const other = new DatabaseSync(state.path);
     other.exec("create table t (a)");
     other.close();
+    const foreign = Deno.readFileSync(state.path);
     assertEquals(problemOpening(state), "foreign");
+    assertEquals(Deno.readFileSync(state.path), foreign);
   }));
 
 Deno.test("the file keeps the newest records that have room, and none that is too old", () =>

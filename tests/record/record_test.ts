@@ -20,6 +20,12 @@ Deno.test("a record with the head only is read, and members that this version do
   assert(validate(later));
 });
 
+Deno.test("a record of a version that did not count the items of conversations is read", () => {
+  const { head: { conversation_items: _, ...head }, ...record } = newRecord();
+  const parsed = parseRecord(JSON.stringify({ ...record, head }));
+  assertEquals(parsed.ok && parsed.record.head.conversation_items, null);
+});
+
 Deno.test("a line that is no record has a problem that does not quote it", () => {
   const { head, ...rest } = newRecord();
   const lines: readonly (readonly [line: string, problem: string])[] = [

@@ -60,6 +60,36 @@ Deno.test("a thread that does not answer stops no call; what has no room is drop
     assertEquals(gateway.recorder.sizes().queueChars, 0);
   }));
 
+Deno.test("no log line has content, whatever goes wrong with a record", () =>
+  withFolder(async (folder) => {
+    const time = world();
+    const text = recordSection(folder) + oneProvider("http://up");
+    const limits = { ...QUEUE_LIMITS, records: 1 };
+    const gateway = await recordingGateway(text, time, limits);
+    const { thread, lines } = gateway;
+    const written = { ok: true, all: 0, heads: 0, unredacted: 1 } as const;
+    const totals = { records: 0, bytes: 0, oldest: null, newest: null };
+    for (
+      const reply of [
+        { kind: "written", written: { ...written, totals } },
+        { kind: "written", written: { ok: false, problem: "full" } },
+        { kind: "broken" },
+      ] as const
+    ) {
+      // The second one finds no room.
+      await send(gateway, "private words");
+      await send(gateway, "private words");
+      thread.replaceNext(reply);
+      await time.advance(120_000);
+    }
+    await gateway.recorder.close();
+    const all = lines.join("\n");
+    for (const reason of ["queue", "redaction", "disk", "paused", "ended"]) {
+      assertMatch(all, new RegExp(reason));
+    }
+    assert(!all.includes("private"), all);
+  }));
+
 Deno.test("text that waits never exceeds its bound in memory", () =>
   withFolder(async (folder) => {
     const time = world();
@@ -140,8 +170,9 @@ Deno.test("a thread that ends stops the recording for good, and no call; what wa
     for (let call = 0; call < 3; call++) await send(gateway);
     gateway.thread.crash();
     assertEquals(gateway.counts, { worker: 3 });
-    const { isOn, queueChars } = gateway.recorder.sizes();
+    const { isOn, queueChars, dropped } = gateway.recorder.sizes();
     assertEquals([await send(gateway), isOn, queueChars], [200, false, 0]);
+    assertEquals(dropped, gateway.counts.worker);
     assertEquals(
       await gateway.recorder.scan({ filter: {}, before: null, limit: 1, withContent: false }),
       null,

@@ -26,6 +26,7 @@ export function newRecord({ head, request, ...rest }: RecordParts = {}): CallRec
       session: null,
       route: "main",
       model_requested: "gpt-4o-mini",
+      conversation_items: null,
       stream: false,
       status: 200,
       end: "complete",

@@ -75,10 +75,13 @@ export function Log({ records }) {
     else setProblem(answer.text);
   }
 
-  const { isOn, isShown, bytes, oldestMs } = records;
-  const note = `${size(bytes)}${oldestMs > 0 ? `, the oldest from ${duration(oldestMs)} ago` : ""}${
-    isOn ? "" : "; recording has ended until the gateway is restarted"
-  }`;
+  const { isOn, isShown, bytes, oldestMs, dropped } = records;
+  const note = [
+    size(bytes),
+    oldestMs > 0 ? `, the oldest from ${duration(oldestMs)} ago` : "",
+    dropped > 0 ? `, ${dropped} dropped` : "",
+    isOn ? "" : "; recording has ended until the gateway is restarted",
+  ].join("");
   if (!isShown) {
     return view`<${Section} id="log" title="Log" note=${note}>
       <p>Recorded calls are shown only if the page has a password: set <code>admin.password</code>.</p>

@@ -97,6 +97,10 @@ function connect(
 ): DatabaseSync {
   const database = new DatabaseSync(path);
   try {
+    // Before the first access, so that no file for shared memory is made.
+    database.prepare("pragma locking_mode = exclusive").all();
+    // Before the first change, so that a file that is refused stays as it is.
+    checkedVersion(database, tables);
     configure(database, synchronous, maxPages);
     prepareTables(database, tables);
     return database;
@@ -112,8 +116,6 @@ function configure(
   maxPages: number | null,
 ): void {
   const pragmas = [
-    // Before the first access, so that no file for shared memory is made.
-    "locking_mode = exclusive",
     // Before the first table, else it has no effect.
     "auto_vacuum = incremental",
     "journal_mode = wal",
@@ -129,17 +131,24 @@ function configure(
   for (const pragma of pragmas) database.prepare(`pragma ${pragma}`).all();
 }
 
+/**
+ * Returns the version of the tables in the file; null for a new one. Throws if another program or a
+ * later version has written it.
+ */
+function checkedVersion(database: DatabaseSync, tables: Tables): number | null {
+  const number = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
+  const version = number("pragma user_version");
+  if (version === 0 && number("select count(*) from sqlite_schema") === 0) return null;
+  if (number("pragma application_id") !== tables.application) throw new UnusableDatabase("foreign");
+  if (version > tables.version) throw new UnusableDatabase("newer");
+  return version;
+}
+
 /** Creates the tables of a new file, and brings those of an earlier version to the current one. */
 function prepareTables(database: DatabaseSync, tables: Tables): void {
-  const number = (sql: string) => Number(Object.values(database.prepare(sql).get() ?? {})[0]);
   database.prepare("begin immediate").run();
-  const version = number("pragma user_version");
-  const isNew = version === 0 && number("select count(*) from sqlite_schema") === 0;
-  if (!isNew && number("pragma application_id") !== tables.application) {
-    throw new UnusableDatabase("foreign");
-  }
-  if (version > tables.version) throw new UnusableDatabase("newer");
-  if (isNew) {
+  const version = checkedVersion(database, tables);
+  if (version === null) {
     database.exec(
       `${tables.create} pragma application_id = ${tables.application}; pragma user_version = ${tables.version};`,
     );

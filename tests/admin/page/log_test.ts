@@ -2,7 +2,7 @@ import { openRecordFile } from "../../../src/record/record_file.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
 import { fileOptions, withFolder, written } from "../../record/support.ts";
 import { testAdmin } from "../../support/admin.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { browserTest } from "../../support/browser.ts";
 import { oneProvider } from "../../support/gateway.ts";
 
@@ -32,7 +32,10 @@ browserTest(
         {
           recorder: {
             scan: (request) => Promise.resolve(file.scan(request)),
-            sizes: () => ({ isOn: true, bytes: 20_480, oldestMs: 60_000, queueChars: 0 }),
+            sizes: () => ({
+              ...{ isOn: true, bytes: 20_480, oldestMs: 60_000 },
+              ...{ queueChars: 0, dropped: 7 },
+            }),
           },
         },
       );
@@ -42,6 +45,7 @@ browserTest(
       for (const width of [1_200, 390]) {
         const shown = await browser.open(url, { width, height: 900 });
         await shown.until('document.querySelector("#log form") !== null');
+        assertMatch(await shown.text("#log"), /20.5 kB, the oldest from .* ago, 7 dropped\n/);
         await shown.page.type('#log input[name="text"]', "LONG word");
         await shown.page.click('#log button[type="submit"]');
         await shown.until('document.querySelectorAll("#log tbody button").length === 1');

@@ -5,6 +5,7 @@ import { parseJson } from "../../../src/core/json/json.ts";
 import { program, programCommand } from "../../cli/program.ts";
 import { configFile } from "../../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
+import { recordOf } from "../../support/replay.ts";
 import { started } from "./running.ts";
 
 async function ran(...args: readonly string[]) {
@@ -83,6 +84,35 @@ Deno.test("explain prints the target that would serve a request", async () => {
   const { code, out } = await ran("explain", "--config", example.path, "--model", "any");
   assertEquals(code, 0);
   assertMatch(out, /ollama\/any/);
+});
+
+Deno.test("the program replays on four threads as on one, and names each difference in the same order", async () => {
+  const file = (provider: string) => `
+providers:
+  openai: {type: compat, base_url: "https://api.openai.com/v1", api_key: k, default_model: m}
+  claude: {type: messages, base_url: "https://api.anthropic.com", api_key: k, default_model: m}
+routing: {routes: [{name: main, targets: [{provider: ${provider}}]}]}
+`;
+  const calls = Array.from({ length: 150 }, (_, at) =>
+    recordOf("/v1/chat/completions", {
+      model: "auto",
+      messages: [{ role: "user", content: `question ${at}` }],
+      ...at % 3 === 0 && { logit_bias: { "5": 1 } },
+    }, { id: `call-${at}`, at: new Date(1_700_000_000_000 + at).toISOString() }));
+  using before = await configFile(file("openai"));
+  using after = await configFile(file("claude"));
+  using records = await configFile(calls.map((one) => `${JSON.stringify(one)}\n`).join(""));
+  const replayed = (next: string, jobs: string) =>
+    ran(
+      ...["replay", "--config", before.path, "--against", next, "--records", records.path],
+      ...["--format", "json", "--all", "--jobs", jobs],
+    );
+  const one = await replayed(after.path, "1");
+  assertEquals([one.code, one.err], [1, ""]);
+  assertStringIncludes(one.out, '"refused": 50');
+  assertEquals(await replayed(after.path, "4"), one);
+  const same = await replayed(before.path, "4");
+  assertEquals([same.code, JSON.parse(same.out).totals.same], [0, 150]);
 });
 
 Deno.test("the program prints the JSON Schema of its configuration", async () => {

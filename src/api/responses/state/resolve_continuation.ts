@@ -186,6 +186,7 @@ async function findConversation(
   if (!place.ok) return place;
   if (place.value.kind === "local") {
     const { conversation } = place.value;
+    call.report.conversationItems = conversation.items.length;
     return success({
       continuation: { kind: "local", history: conversation.items, conversation: id, owner: null },
       conversation,
