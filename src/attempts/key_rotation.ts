@@ -10,10 +10,7 @@ import type { Rest } from "../traffic/key_rests.ts";
 
 type Account = Candidate["target"]["account"];
 
-/**
- * Number of refusals that are kept besides the last one, each with an error of up to 3 MB: more
- * would be refused for different reasons.
- */
+/** Number of refusals that are kept besides the last one: each has an error of up to 3 MB. */
 const MAX_KEPT_REFUSALS = 2;
 
 /** Requests of one attempt. */

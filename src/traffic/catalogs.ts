@@ -28,8 +28,11 @@ const FAILURE_TTL_MS = 30_000;
  */
 const MAX_CATALOGS = 1_000;
 
-/** Maximum characters of all lists together, above which the oldest ones are removed. */
-const MAX_CHARS = 16 * 1024 * 1024;
+/**
+ * Maximum characters of all lists together, above which the oldest ones are removed, and those as
+ * which a name counts besides its own.
+ */
+const MAX_CHARS = 16 * 1024 * 1024, NAME_CHARS = 16;
 
 interface Entry {
   readonly settings: string;
@@ -75,7 +78,8 @@ export function newCatalogs(now: () => number): Catalogs {
       // A list that was fetched with newer settings in the meantime stays.
       if (entries.get(id) === fetching) {
         const until = now() + (catalog === null ? FAILURE_TTL_MS : ttl);
-        const chars = catalog?.models.reduce((sum, model) => sum + model.length, 0) ?? 0;
+        const chars = catalog?.models.reduce((sum, model) => sum + model.length + NAME_CHARS, 0) ??
+          0;
         store(id, { settings, until, catalog: flight, chars });
       }
       return catalog;
