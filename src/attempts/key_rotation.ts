@@ -10,6 +10,9 @@ import type { Rest } from "../traffic/key_rests.ts";
 
 type Account = Candidate["target"]["account"];
 
+/** Number of refusals that are kept besides the last one: each has an error of up to 3 MB. */
+const MAX_KEPT_REFUSALS = 2;
+
 /** Requests of one attempt. */
 export interface Requests {
   /** Sends one request; `isRotated` if another key was refused before it in the same attempt. */
@@ -21,9 +24,9 @@ export interface Requests {
 /**
  * Makes one attempt at a candidate with a pool of keys. If the upstream refuses a key, the next one
  * is used at once, each key at most once: a refused request was certainly not processed. So is one
- * after a key whose credential cannot be had. After two
- * equal refusals, of which the request is the likely reason, the first one is returned. If every
- * key rests the attempt fails without a request.
+ * after a key whose credential cannot be had. After two equal refusals, of which the request is the
+ * likely reason, the first one is returned, or the second if it is not kept. If every key rests the
+ * attempt fails without a request.
  */
 export async function sendWithKeys(
   call: Call,
@@ -35,7 +38,9 @@ export async function sendWithKeys(
   const session = sessionKey(call.caller.name, call.client.session);
   const used = new Set<Account>();
   const trial = newKeyTrial(call, provider, model);
-  const refusals: Fault[] = [];
+  const kept: Fault[] = [];
+  let refused: Fault | null = null;
+  let areAllThrottled = true;
   let accounts = accountsOf(candidate);
   for (;;) {
     const account = pickAccount(call, provider, { accounts, model, used, first, session });
@@ -48,7 +53,7 @@ export async function sendWithKeys(
       continue;
     }
     setCarriage(call.report, prepared.value);
-    const reply = await requests.send(prepared.value, refusals.length > 0);
+    const reply = await requests.send(prepared.value, refused !== null);
     if (reply.ok) {
       trial.served(account);
       return reply;
@@ -58,7 +63,8 @@ export async function sendWithKeys(
     if (failure.kind === "credential_unavailable") {
       // Nothing was sent, and the key is used again as soon as its credential is there.
       used.add(account);
-      refusals.push(failure);
+      refused = failure;
+      areAllThrottled = false;
       continue;
     }
     if (failure.keyRefusal === undefined) return reply;
@@ -68,18 +74,19 @@ export async function sendWithKeys(
     const { reason } = call.cancellation;
     if (reason !== null) return failed(reason);
     if (!goesOn) {
-      const [same = failure] = refusals.filter(({ keyRefusal }) =>
+      const [same = failure] = kept.filter(({ keyRefusal }) =>
         keyRefusal !== undefined && isSameRefusal(keyRefusal, refusal)
       );
       return failed(asThrottled(same, []));
     }
-    refusals.push(failure);
+    if (kept.length < MAX_KEPT_REFUSALS) kept.push(failure);
+    refused = failure;
+    areAllThrottled &&= refusal.kind === "throttled";
   }
-  const refused = refusals.at(-1);
   const rests = accounts.map((account) => findRest(call, provider, account, model));
-  if (refused !== undefined) {
+  if (refused !== null) {
     // A key whose circuit breaker is open was neither used, nor does it rest.
-    const areThrottled = refusals.every(({ keyRefusal }) => keyRefusal?.kind === "throttled") &&
+    const areThrottled = areAllThrottled &&
       accounts.every((account, at) => used.has(account) || rests[at]?.kind === "throttled");
     return failed(areThrottled ? asThrottled(refused, rests) : refused);
   }

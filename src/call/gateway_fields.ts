@@ -1,6 +1,7 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { type CallReport, NO_PATHS } from "../observe/report.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /** The facts of a report that are sent to the client. */
 type Shown = Pick<
@@ -112,12 +113,12 @@ const ELLIPSIS = ", ...";
  * unknown fields.
  */
 function pathText(path: string): string {
-  return path.slice(0, MAX_PATH_LIST_CHARS).toWellFormed()
+  return textBeginning(path, MAX_PATH_LIST_CHARS)
     .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
 }
 
 /** Returns a name as a header value, which has no line breaks and no characters beyond Latin-1. */
 function headerText(text: string): string {
-  const shown = text.slice(0, MAX_NAME_CHARS);
-  return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown.toWellFormed());
+  const shown = textBeginning(text, MAX_NAME_CHARS);
+  return /^[\x20-\x7e]*$/.test(shown) ? shown : encodeURI(shown);
 }

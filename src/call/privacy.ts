@@ -14,6 +14,7 @@ import { restoreJson } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
+import { holdBody } from "./body_memory.ts";
 import { recallContinued, recallPath } from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
@@ -38,7 +39,8 @@ type Place = Pick<ReplaceOptions, "masks">;
 
 /**
  * Returns the body of a request as providers may have it: the rules of the call have replaced
- * values in it. The same document if there are no rules or no values. Refused as the rules say.
+ * values in it. The same document if there are no rules or no values. Refused as the rules say, or
+ * if there is no memory for it besides the one that was received.
  */
 export async function replaceDocument(
   call: Call,
@@ -63,7 +65,8 @@ export async function replaceDocument(
   if (hasTokens || changesAnswers(privacy.policy.response)) {
     privacy.counts.lossy = writtenPaths(call, document.value, hasTokens);
   }
-  return replaced;
+  if (!replaced.ok || replaced.value === document) return replaced;
+  return holdBody(call, replaced.value.text.length) ?? replaced;
 }
 
 /** Returns the paths that rules let an answer keep only in part, as the API writes them. */
@@ -94,6 +97,8 @@ export async function replaceItems(
   if (!replaced.ok) return replaced;
   const changed = replaced.value.value.input;
   if (replaced.value === document || !Array.isArray(changed)) return success(items);
+  const full = holdBody(call, replaced.value.text.length);
+  if (full !== null) return full;
   return success(items.map((item, index) => {
     const sent = changed[index];
     if (!isObject(sent) || JSON.stringify(sent) === JSON.stringify(item)) return item;

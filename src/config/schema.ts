@@ -76,7 +76,7 @@ const server = section({
     ),
   max_body_memory: integer(1).prefault(MAX_BODY_MEMORY_BYTES)
     .describe(
-      "Maximum number of bytes of request bodies and of the stored items that requests name, of unfinished messages, dialogues and unread errors of WebSockets, " +
+      "Maximum number of bytes of request bodies and of the stored items and reasoning that requests name, of unfinished messages, dialogues and unread errors of WebSockets, " +
         "and of text captured for data sharing; beyond it 503 with Retry-After, and the largest of what belongs to no request is dropped first.",
     ),
   max_sockets_per_client: integer(1).prefault(256)

@@ -3,6 +3,7 @@ import { messageOf } from "../core/failure/openai_error.ts";
 import type { RuleCount } from "../core/privacy_counts.ts";
 import { type Fields, type Log } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /**
  * Returns a sink that logs one line per finished call, and further lines for failures hidden from
@@ -61,7 +62,7 @@ export function accessFields(report: Readonly<CallReport>) {
     template: report.template,
     end_user: report.endUser,
     client_secret: report.keySecret,
-    session: report.session?.slice(0, MAX_SESSION_CHARS).toWellFormed() ?? null,
+    session: report.session === null ? null : textBeginning(report.session, MAX_SESSION_CHARS),
     session_from: report.sessionFrom,
     route: report.route,
     provider: report.provider,

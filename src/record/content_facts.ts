@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue, objectsIn } from "../core/json/json.ts";
 import type { RecordHead } from "./record.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /** Facts of a head that only the content of a call has. */
 export type ContentFacts = Pick<RecordHead, "tools_offered" | "tools_called" | "finish">;
@@ -33,7 +34,9 @@ export function contentFacts(
 }
 
 function namesOf(names: readonly string[]): string[] {
-  return [...new Set(names)].slice(0, MAX_NAMES_COUNT).map((name) => name.slice(0, MAX_NAME_CHARS));
+  return [...new Set(names)].slice(0, MAX_NAMES_COUNT).map((name) =>
+    textBeginning(name, MAX_NAME_CHARS)
+  );
 }
 
 /** Returns the names of an offered tool: of the function, else of the hosted tool's type. */

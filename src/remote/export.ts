@@ -3,6 +3,7 @@ import { type CallReport, retriesOf } from "../observe/report.ts";
 import { stripRequestEcho } from "./strip_request_echo.ts";
 import { type CapturedCall, MAX_SHARED_CHARS } from "./capture.ts";
 import type { DashboardFields } from "./dashboard_fields.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /** One event in a request to the dashboard. */
 export interface ExportEvent {
@@ -149,7 +150,7 @@ function upstreamError(failure: Failure | null) {
       ? code
       : null,
     upstream_error_message: typeof message === "string"
-      ? message.slice(0, MAX_MESSAGE_CHARS)
+      ? textBeginning(message, MAX_MESSAGE_CHARS)
       : null,
   };
 }
@@ -164,7 +165,7 @@ function content(name: "prompt" | "response", body: string | Uint8Array | null) 
   if (body === null) return {};
   const isCut = body.length > MAX_SHARED_CHARS;
   return {
-    [name]: typeof body === "string" ? body.slice(0, MAX_SHARED_CHARS) : beginning(body),
+    [name]: typeof body === "string" ? textBeginning(body, MAX_SHARED_CHARS) : beginning(body),
     ...(isCut ? { [`${name}_cut`]: true } : {}),
   };
 }
@@ -175,7 +176,7 @@ function beginning(body: Uint8Array): string {
 }
 
 function shortened(text: string | null): string | null {
-  return text === null ? null : text.slice(0, MAX_NAME_CHARS).toWellFormed();
+  return text === null ? null : textBeginning(text, MAX_NAME_CHARS);
 }
 
 function rounded(ms: number | null): number | null {

@@ -9,7 +9,6 @@ import type { Reply } from "../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
-import { holdBody } from "../call/body_memory.ts";
 import { type Call, recordModel } from "../call/call.ts";
 import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../call/privacy.ts";
 import { recordBodySession } from "../call/session.ts";
@@ -273,9 +272,6 @@ async function receiveJson(
     ? body
     : await replaceDocument(call, body.value, { masks: endpoint.masksValues === true });
   if (!sent.ok) return sent;
-  // The text that is sent, besides the one that was received.
-  const full = sent.value === body.value ? null : holdBody(call, sent.value.text.length);
-  if (full !== null) return full;
   if (call.client.privacy !== null) recordModel(call, sent.value.value.model);
   call.capture?.request(sent.value.text, req.raw.url);
   const request = requestOf(req, endpoint, sent.value);

@@ -45,7 +45,7 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const turn = turnForText(call.state.turns, bytes.value.length);
+  const turn = turnForText(call.state.turns, bytes.value.length, "entering");
   if (turn !== null) await turn;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");

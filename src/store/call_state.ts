@@ -43,7 +43,7 @@ function objectsInTurn(
   { objects, readTurns }: GatewayState,
   { cancellation, refuseRead }: StoreUser,
 ): ObjectStore {
-  const { responses, conversations } = objects;
+  const { responses, conversations, reasoning } = objects;
   const inTurn = <T>(start: () => Stored<T>) => readTurns(cancellation, start);
   /** Other reads may have filled the memory while this one has waited. */
   const read = <T>(start: () => Stored<T>) => inTurn<T>(async () => refuseRead() ?? await start());
@@ -62,6 +62,7 @@ function objectsInTurn(
       append: (id, items) => inTurn(() => conversations.append(id, items)),
       removeItem: (id, item) => inTurn(() => conversations.removeItem(id, item)),
     },
+    reasoning: { ...reasoning, find: (keys) => inTurn(() => reasoning.find(keys)) },
   };
 }
 

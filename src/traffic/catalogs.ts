@@ -28,10 +28,18 @@ const FAILURE_TTL_MS = 30_000;
  */
 const MAX_CATALOGS = 1_000;
 
+/**
+ * Maximum characters of all lists together, above which the oldest ones are removed, and those as
+ * which a name counts besides its own.
+ */
+const MAX_CHARS = 16 * 1024 * 1024, NAME_CHARS = 16;
+
 interface Entry {
   readonly settings: string;
   readonly until: number;
   readonly catalog: Promise<Catalog | null>;
+  /** Characters of the list; 0 until it is there. */
+  readonly chars: number;
 }
 
 /**
@@ -40,12 +48,21 @@ interface Entry {
  */
 export function newCatalogs(now: () => number): Catalogs {
   const entries = new Map<string, Entry>();
+  let allChars = 0;
+
+  function remove(id: string) {
+    allChars -= entries.get(id)?.chars ?? 0;
+    entries.delete(id);
+  }
 
   function store(id: string, entry: Entry) {
-    entries.delete(id);
-    const [oldest] = entries.size >= MAX_CATALOGS ? entries.keys() : [];
-    if (oldest !== undefined) entries.delete(oldest);
+    remove(id);
+    for (const oldest of entries.keys()) {
+      if (entries.size < MAX_CATALOGS && allChars + entry.chars <= MAX_CHARS) break;
+      remove(oldest);
+    }
     entries.set(id, entry);
+    allChars += entry.chars;
   }
 
   return {
@@ -55,13 +72,15 @@ export function newCatalogs(now: () => number): Catalogs {
       if (known !== undefined && isKnown) return await known.catalog;
       // Concurrent requests wait for this fetch.
       const flight = fetch();
-      const fetching = { settings, until: Infinity, catalog: flight };
+      const fetching = { settings, until: Infinity, catalog: flight, chars: 0 };
       store(id, fetching);
       const catalog = await flight;
       // A list that was fetched with newer settings in the meantime stays.
       if (entries.get(id) === fetching) {
         const until = now() + (catalog === null ? FAILURE_TTL_MS : ttl);
-        store(id, { settings, until, catalog: flight });
+        const chars = catalog?.models.reduce((sum, model) => sum + model.length + NAME_CHARS, 0) ??
+          0;
+        store(id, { settings, until, catalog: flight, chars });
       }
       return catalog;
     },

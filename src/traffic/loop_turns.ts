@@ -5,9 +5,9 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
  * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
  * consist of; `rest` is a further piece of a large body, or of the work on many items; `large` is a
  * step of the work on a large JSON text, such as its parse, in one piece that takes milliseconds
- * for each MiB.
+ * for each MiB; `entering` is the first such step of a call.
  */
-export type TurnKind = "start" | "rest" | "large";
+export type TurnKind = "start" | "rest" | "large" | "entering";
 
 /**
  * Time since the beginning of a turn of the event loop in which such work may begin, in
@@ -94,7 +94,7 @@ export function newLoopTurns(
 
   return {
     next(kind) {
-      if (kind === "large") return large.next();
+      if (kind === "large" || kind === "entering") return large.next(kind);
       if (kind === "start" && calls() < MIN_CALLS) return null;
       if (!isOpen) open();
       const queue = queues[kind];
@@ -107,10 +107,12 @@ export function newLoopTurns(
 /**
  * Returns the turns of large pieces. One that finds none before it begins at once, and further
  * pieces do within `FREE_MS`. They are followed by a pause, and each piece that waits has a turn by
- * itself.
+ * itself. Calls that have begun go first: until it has begun a request is one text, and then values
+ * that each collection of garbage visits.
  */
 function newLargeTurns(world: Pick<World, "now" | "after">) {
-  const waiting: LinkedQueue<() => void> = newLinkedQueue();
+  const large: LinkedQueue<() => void> = newLinkedQueue();
+  const entering: LinkedQueue<() => void> = newLinkedQueue();
   let isTaken = false;
   let began = 0;
 
@@ -124,20 +126,22 @@ function newLargeTurns(world: Pick<World, "now" | "after">) {
   }
 
   function end() {
-    const go = waiting.shift();
+    const go = large.shift() ?? entering.shift();
     if (go === undefined) return void (isTaken = false);
     begin();
     go();
   }
 
   return {
-    next(): Promise<void> | null {
+    next(kind: "large" | "entering"): Promise<void> | null {
       if (!isTaken) {
         begin();
         return null;
       }
-      if (waiting.size === 0 && world.now() - began < FREE_MS) return null;
-      return new Promise<void>((go) => void waiting.push(go));
+      const isFree = large.size === 0 && entering.size === 0 && world.now() - began < FREE_MS;
+      if (isFree) return null;
+      const queue = kind === "large" ? large : entering;
+      return new Promise<void>((go) => void queue.push(go));
     },
   };
 }
@@ -152,8 +156,12 @@ const MIN_LARGE_CHARS = 256 * 1024;
  * Returns a promise of the turn of the next step of the work on a JSON text of this length, such as
  * its parse; null if that may be done now, as always if the text is short.
  */
-export function turnForText(turns: LoopTurns, chars: number): Promise<void> | null {
-  return chars < MIN_LARGE_CHARS ? null : turns.next("large");
+export function turnForText(
+  turns: LoopTurns,
+  chars: number,
+  kind: "large" | "entering" = "large",
+): Promise<void> | null {
+  return chars < MIN_LARGE_CHARS ? null : turns.next(kind);
 }
 
 /** Number of items from which the work on them is divided among turns. */

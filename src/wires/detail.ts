@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 
 /** Maximum length of a message made from `detail`. */
 const MAX_MESSAGE_CHARS = 2_000;
@@ -21,9 +22,8 @@ export function detailMessage(
     : parseText(detail);
   if (text === null || text.trim() === "") return null;
   const clean = redact(text);
-  return clean.length <= MAX_MESSAGE_CHARS
-    ? clean
-    : `${clean.slice(0, MAX_MESSAGE_CHARS).toWellFormed()}…`;
+  const isLong = clean.length > MAX_MESSAGE_CHARS;
+  return isLong ? `${textBeginning(clean, MAX_MESSAGE_CHARS)}…` : clean;
 }
 
 function parseText(value: JsonValue | undefined): string | null {

@@ -200,6 +200,20 @@ Deno.test("after two equal refusals the first one is returned", async () => {
   ]]);
 });
 
+Deno.test("of many refusals with different codes two are kept: an equal one to a third is returned itself", async () => {
+  const names = ["a", "b", "c", "d"];
+  const keys = names.map((name) => `{name: ${name}, value: sk-${name}}`).join(", ");
+  for (const [equal, returned] of [["b", "2"], ["c", "4"]] as const) {
+    const pool = poolGateway(poolConfig(keys, { more: "retry: {enabled: false}" }));
+    for (const [at, name] of names.entries()) {
+      const error = { message: "No.", type: "t", param: null, code: name === "d" ? equal : name };
+      pool.answer(`sk-${name}`, () => answers(429, { error }, { "retry-after": String(at + 1) }));
+    }
+    assertEquals(seen(await pool.ask()), [429, equal, returned]);
+    assertEquals(pool.keys(), ["sk-a", "sk-b", "sk-c", "sk-d"]);
+  }
+});
+
 Deno.test("a 403 that names the model lets a key rest for that model only", async () => {
   const error = {
     message: "Project p has no access to poison.",

@@ -56,6 +56,23 @@ for (const store of [false, true]) {
   });
 }
 
+Deno.test("what rules have replaced in a message, and in what it continues, counts in server.max_body_memory too", async () => {
+  const upstream = repeating((own) => own);
+  const limit = "server: {max_body_memory: 50000}\n";
+  await using served = socketGateway(UP + RULES + limit, upstream);
+  await using client = await served.open();
+  const long = (chars: number) => `${VALUE} ${"x ".repeat(chars / 2)}`;
+  const plain = await client.turn(create({ input: "x ".repeat(13_000), store: false }));
+  assertEquals(plain.end.type, "response.completed");
+  const refused = await client.turn(create({ input: long(26_000), store: false }));
+  assertEquals([refused.end.type, refused.end.code], ["error", "overloaded"]);
+  const first = await streamed(client, create({ input: long(13_000) }));
+  const next = create({ input: "x ".repeat(12_500), previous_response_id: first.id });
+  const continued = await client.turn(next);
+  assertEquals([continued.end.type, continued.end.code], ["error", "overloaded"]);
+  assertEquals(upstream.sent.length, 2);
+});
+
 Deno.test("a turn of a WebSocket restores no value of another turn that it does not continue", async () => {
   let token = "";
   const upstream = repeating((own) => [token ||= own[0] ?? ""]);

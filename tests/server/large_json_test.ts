@@ -19,9 +19,9 @@ function serve(answer = JSON.stringify(COMPLETION)) {
     },
   });
   const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
-  const held = heldTurns("large");
+  const held = heldTurns("entering", "large");
   Object.assign(gateway.state, { turns: held.turns });
-  const large = () => held.kinds.filter((kind) => kind === "large").length;
+  const large = () => held.kinds.filter((kind) => kind === "entering" || kind === "large").length;
   return { app, held, large, sent: () => sent };
 }
 

@@ -13,8 +13,8 @@ export interface HeldTurns {
   beginUntil<Value>(over: Promise<Value>): Promise<Value>;
 }
 
-/** Returns turns in which work of one kind waits, and all other work does not. */
-export function heldTurns(kind: TurnKind): HeldTurns {
+/** Returns turns in which work of these kinds waits, and all other work does not. */
+export function heldTurns(...heldKinds: readonly TurnKind[]): HeldTurns {
   const waiting: (() => void)[] = [];
   const kinds: TurnKind[] = [];
   let onWait = () => {};
@@ -23,7 +23,7 @@ export function heldTurns(kind: TurnKind): HeldTurns {
     turns: {
       next(next) {
         kinds.push(next);
-        if (next !== kind) return null;
+        if (!heldKinds.includes(next)) return null;
         return new Promise<void>((go) => {
           waiting.push(go);
           onWait();

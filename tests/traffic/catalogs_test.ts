@@ -78,3 +78,16 @@ Deno.test("above 1,000 providers the oldest list is removed", async () => {
   await get("up0", "a");
   assertEquals(fetches(), 1_002);
 });
+
+Deno.test("above 16 Mi characters of all lists the oldest ones are removed, and one alone is kept", async () => {
+  const { get, fetches } = scripted();
+  const list = "m".repeat(5 * 1024 * 1024);
+  for (const id of ["a", "b", "c", "d"]) await get(id, "s", list);
+  for (const id of ["d", "c", "b"]) await get(id, "s");
+  assertEquals(fetches(), 4);
+  await get("e", "s", list.repeat(4));
+  await get("e", "s");
+  assertEquals(fetches(), 5);
+  await get("d", "s");
+  assertEquals(fetches(), 6);
+});

@@ -168,6 +168,15 @@ Deno.test("large pieces are in order of arrival, and take no turn from calls and
   }
 });
 
+Deno.test("large pieces of calls that have begun go before the first ones of others", async () => {
+  const kinds = { ...named("entering", 3, "entering"), ...named("begun", 3, "large") };
+  const [first, ...others] = (await workOfTurns(kinds, 1, 40)).flat();
+  assertEquals([first, ...others.map((name) => name.replace(/\W?\d+$/, ""))], [
+    Object.keys(kinds)[0],
+    ...["begun", "begun", "begun", "entering", "entering"],
+  ]);
+});
+
 Deno.test("a step of the work on a text has a turn from 256 KiB on, and a shorter text takes none", async () => {
   const held = heldTurns("large");
   const chars = 256 * 1024;

@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import type { CallingReasoning, OwnedReasoning } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import { holdBody } from "../../call/body_memory.ts";
 import type { Call } from "../../call/call.ts";
 import type { RouteTarget } from "../../call/generation.ts";
 import type { Inference } from "../../call/inference.ts";
 import type { Creator } from "../../store/bindings.ts";
 import type { ReasoningKey } from "../../store/object_store.ts";
+import { reasoningBytes } from "../../store/retention.ts";
 import type { StoredReasoning } from "../../prompt/chat/parse_messages.ts";
 import type { Message } from "../../prompt/prompt.ts";
 import { isSigningHost, storedBlocks } from "../../wires/compat/host_reasoning.ts";
@@ -43,7 +45,7 @@ export async function storeReasoning(
  * seal, or that is stored; nothing if there is none.
  */
 export async function findReasoning(
-  call: Context,
+  call: Call,
   messages: readonly Message[],
 ): Promise<FoundReasoning> {
   const found = new Map<number, OwnedReasoning>();
@@ -61,13 +63,15 @@ export async function findReasoning(
  * Returns the stored reasoning of the messages of which none is known. Only messages with tool
  * calls and without thinking blocks are looked up. The reasoning of a response goes to the last
  * message with its calls alone: a request that repeats a message would have it many times. A store
- * that fails is counted and finds nothing.
+ * that fails is counted and finds nothing. What is found counts in the body memory, because some
+ * bytes name megabytes; the call ends as `overloaded` if there is no room.
  */
 async function findStored(
-  { caller, metrics, state }: Context,
+  call: Call,
   messages: readonly Message[],
   known: StoredReasoning,
 ): Promise<readonly (readonly [index: number, reasoning: OwnedReasoning])[]> {
+  const { caller, cancellation, metrics, state } = call;
   const wanted = messages.flatMap((message, index) => {
     if (message.kind !== "assistant" || message.thinking.length > 0 || known.has(index)) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
@@ -81,10 +85,15 @@ async function findStored(
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
     return [];
   }
-  return missing.flatMap(({ index }, at) => {
+  const all = missing.flatMap(({ index }, at) => {
     const one = found.value[at] ?? null;
     return one === null ? [] : [[index, one] as const];
   });
+  if (all.length === 0) return [];
+  const full = holdBody(call, all.reduce((sum, [, one]) => sum + reasoningBytes("", one), 0));
+  if (full === null) return all;
+  cancellation.cancel(full.failure);
+  return [];
 }
 
 /**
@@ -117,7 +126,7 @@ export type ReasoningByWire = ReadonlyMap<WireName, FoundReasoning>;
 
 /** Looks up the stored reasoning of a request for each of the targets. */
 export async function findForTargets(
-  call: Context,
+  call: Call,
   targets: readonly RouteTarget[],
   messagesFor: (target: RouteTarget) => readonly Message[],
 ): Promise<ReasoningByWire> {

@@ -275,7 +275,8 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "The request body is larger than 10 MiB; send less.",
   },
   state_too_large: {
-    cause: "The state of a conversation or of a WebSocket connection would be too large.",
+    cause:
+      "The state of a conversation or of a WebSocket connection would be too large, or the stored items that a request names are.",
     cure: "Delete items, or begin another conversation.",
     example:
       "The conversation would be larger than 64 MiB; delete some items or begin another one.",

@@ -2,6 +2,7 @@ import type { Call } from "../../call/call.ts";
 import { centsOf } from "../../access/client_key.ts";
 import type { BudgetUnit, CallScope } from "../../access/quotas.ts";
 import type { QuotaRest } from "../../store/quota_store.ts";
+import { textBeginning } from "../../core/text_beginning.ts";
 
 type ResponseHeaders = Call["responseHeaders"];
 
@@ -73,7 +74,7 @@ const MAX_GROUP_CHARS = 64;
  * percent-encoding.
  */
 function listedName(name: string): string {
-  return name.slice(0, MAX_GROUP_CHARS).toWellFormed()
+  return textBeginning(name, MAX_GROUP_CHARS)
     .replace(/[^\x21-\x7e]|[%,]/gu, encodeURIComponent);
 }
 

@@ -49,7 +49,10 @@ const TOO_MANY_REASON = "the client has as many sockets as server.max_sockets_pe
 const GIVE_UPS: Readonly<Record<GiveUpReason, readonly [code: number, reason: string]>> = {
   too_large: [TOO_LARGE_CODE, TOO_LARGE_REASON],
   too_slow: [POLICY_VIOLATION_CODE, "the message was not complete within server.body_timeout"],
-  no_memory: [TRY_AGAIN_LATER_CODE, "server.max_body_memory is full; try again later"],
+  no_memory: [
+    TRY_AGAIN_LATER_CODE,
+    "server.max_body_memory is full, or 64 MiB of messages arrive at once; try again later",
+  ],
 };
 
 type Data = string | ArrayBuffer;

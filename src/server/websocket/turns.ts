@@ -211,8 +211,12 @@ export function isLarge(chars: number): boolean {
  * served; null if that may be done now. Without turns, messages that arrive together keep the event
  * loop until the last one is served.
  */
-export function nextTurn({ state }: Call, chars: number): Promise<void> | null {
-  return state.turns.next(isLarge(chars) ? "large" : "start");
+export function nextTurn(
+  { state }: Call,
+  chars: number,
+  kind: "large" | "entering" = "entering",
+): Promise<void> | null {
+  return state.turns.next(isLarge(chars) ? kind : "start");
 }
 
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {
@@ -228,7 +232,7 @@ function captureRequest(call: Call, { turn }: Message): void {
 }
 
 async function runTurn(call: Call, turn: Turn): Promise<Result<StreamReply>> {
-  const begins = nextTurn(call, turn.text.length);
+  const begins = nextTurn(call, turn.text.length, "large");
   if (begins !== null) await begins;
   if (call.cancellation.isCancelled) return cancelled(call.cancellation.reason);
   try {

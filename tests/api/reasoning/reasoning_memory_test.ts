@@ -55,6 +55,19 @@ function assertForgotten(sealing: Sealing, gateway: NativeGateway, reply: Reply)
   assertEquals([reply.status, lossyOf(reply), lastSealed(gateway)], [200, PATH, []]);
 }
 
+Deno.test("stored reasoning that is put back counts in server.max_body_memory: a small request that names more of it is refused", async () => {
+  const long: Thought = { text: "x".repeat(100_000), seal: "sealed" };
+  const config = thinkingConfig("messages", { more: "server: {max_body_memory: 150000}\n" });
+  const gateway = thinkingGateway(config, "messages", [long, long], ["call_1", "call_2"]);
+  for (let calls = 0; calls < 2; calls++) assertEquals((await ask(gateway, [USER])).status, 200);
+  const [one, other] = [called({}, "call_1"), called({}, "call_2")];
+  assertEquals((await ask(gateway, [USER, ...one])).status, 200);
+  const refused = await ask(gateway, [USER, ...one, ...other]);
+  assertEquals([refused.status, refused.headers.get("retry-after")], [503, "1"]);
+  assertEquals(gateway.requests.length, 3);
+  assertEquals((await ask(gateway, [USER, ...other])).status, 200);
+});
+
 for (const sealing of SEALING) {
   for (const stream of [false, true]) {
     const how = stream ? "stream" : "whole response";

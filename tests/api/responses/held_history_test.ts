@@ -54,3 +54,29 @@ for (const [what, fieldsOf] of Object.entries(NAMED)) {
     assertEquals([sent, admission.bodyBytes()], [4, 0]);
   });
 }
+
+Deno.test("a history of more than 32 MiB is refused, because its request is written in one piece", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const content = "x".repeat(9_000_000);
+  let previous: string | null = null;
+  for (const status of [200, 200, 200, 200, 413]) {
+    const response: Response = await app(
+      new Request("http://gateway.test/v1/responses", {
+        method: "POST",
+        body: JSON.stringify({
+          model: "m",
+          previous_response_id: previous,
+          input: [{ type: "message", role: "user", content }],
+        }),
+      }),
+    );
+    const { id, error } = await response.json();
+    assertEquals([response.status, error?.code], [
+      status,
+      status === 200 ? undefined : "state_too_large",
+    ]);
+    previous = id;
+  }
+  assertEquals(gateway.state.admission.bodyBytes(), 0);
+});

@@ -128,6 +128,8 @@ export async function runScript(script: Script) {
       await world.advance(0);
     }
     if (current === null) {
+      // An attempt that began last has its time to report.
+      await world.advance(100);
       await (await responding).body?.cancel();
       await world.advance(0);
       return;

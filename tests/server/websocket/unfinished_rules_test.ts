@@ -5,13 +5,13 @@ import { assertEquals } from "../../support/assert.ts";
 const KIB = 1024;
 const MIB = 1024 * 1024;
 
-/** Rules of a socket with 30 s for a message, over 20 MiB of body memory. */
-function rules() {
+/** Rules of a socket with 30 s for a message, over this body memory. */
+function rules(maxBodyMemory = 20 * MIB) {
   const clock = { time: 0 };
   const given: string[] = [];
   const admission = newAdmission({
     max_concurrent_requests: 9,
-    max_body_memory: 20 * MIB,
+    max_body_memory: maxBodyMemory,
     max_response_memory: 1,
   });
   const world = { now: () => clock.time };
@@ -51,6 +51,19 @@ Deno.test("when body memory is full the largest unfinished message is given up f
     socket.check({ bytes: (sizes[at] ?? 0) * MIB, isMessage: true });
   }
   assertEquals([given, admission.bodyBytes()], [["b no_memory"], 13 * MIB]);
+});
+
+Deno.test("above 64 MiB of all unfinished messages the largest is given up, however much body memory is free", () => {
+  const { given, admission, of } = rules(1_000 * MIB);
+  admission.holdDroppable("dialogue", 100 * MIB, () => given.push("dialogue"));
+  const sizes = Array.from({ length: 40 }, (_, at) => at === 20 ? 12 : 8);
+  for (const [at, size] of sizes.entries()) {
+    of(`${at}`).check({ bytes: size * MIB, isMessage: true });
+  }
+  assertEquals([given.length, given.filter((one) => one.startsWith("20 "))], [32, [
+    "20 no_memory",
+  ]]);
+  assertEquals(admission.bodyBytes(), (100 + 8 * 8) * MIB);
 });
 
 Deno.test("an unfinished message that brings less than 32 KiB within server.body_timeout is given up, whatever pings come", () => {

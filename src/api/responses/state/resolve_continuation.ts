@@ -75,6 +75,12 @@ export async function resolveContinuation(
 }
 
 /**
+ * Maximum size of the stored items of a request: it is written for a provider in one piece, and is
+ * no larger than the largest body that a client may send.
+ */
+const MAX_NAMED_BYTES = 32 * 1024 * 1024;
+
+/**
  * Reserves memory for the stored items of a request until its response has ended: a request of some
  * bytes may name megabytes of them, each copied out of the store or into the request to a provider.
  */
@@ -86,7 +92,11 @@ async function holdStored(
   if (items.length === 0) return null;
   const turn = turnAmong(call.state.turns, items.length, "large");
   if (turn !== null) await turn;
-  return holdBody(call, items.reduce((bytes, item) => bytes + heldBytes(item), 0));
+  const bytes = items.reduce((bytes, item) => bytes + heldBytes(item), 0);
+  return bytes <= MAX_NAMED_BYTES ? holdBody(call, bytes) : refuse(
+    "state_too_large",
+    "The stored items that the request names have more than 32 MiB; begin a dialogue without them.",
+  );
 }
 
 /** Returns the items that the gateway has stored as providers may have them. */
