@@ -22,10 +22,10 @@ export interface Admission {
    */
   holdDroppable(holder: string, bytes: number, drop: () => void): void;
   /**
-   * Sets the bytes of a message that arrives, like `holdDroppable`; above 64 MiB of all of them the
-   * largest is dropped too.
+   * Sets the bytes of a message of a client that arrives, like `holdDroppable`; above 64 MiB of all
+   * clients the largest of the client that has most is dropped too.
    */
-  holdArriving(holder: string, bytes: number, drop: () => void): void;
+  holdArriving(holder: string, client: string, bytes: number, drop: () => void): void;
   /**
    * Sets the bytes of a response that has arrived, of a call that is admitted or not, until
    * `release`. Never refuses.
@@ -77,10 +77,10 @@ interface Holding {
   readonly drop: (() => void) | null;
 }
 
-/** What a socket holds; `isArriving` for a message that arrives. */
+/** What a socket holds, and the client of a message that arrives; null for anything else. */
 interface SocketHolding extends Holding {
   readonly drop: () => void;
-  readonly isArriving: boolean;
+  readonly arrivingFrom: string | null;
 }
 
 /** Returns an admission without calls. */
@@ -103,7 +103,7 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     const change = holding.bytes - (holdings.get(holder)?.bytes ?? 0);
     total += change;
     droppable += change;
-    if (holding.isArriving) arriving += change;
+    if (holding.arrivingFrom !== null) arriving += change;
     if (holding.bytes === 0) holdings.delete(holder);
     else holdings.set(holder, holding);
   }
@@ -120,6 +120,15 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       .reduce((one, other) => other[1].bytes > one[1].bytes ? other : one);
     setHolding(holder, { ...largest, bytes: 0 });
     largest.drop();
+  }
+
+  /** Returns the client with the most bytes of messages that arrive. */
+  function busiestClient(): string {
+    const sums = new Map<string, number>();
+    for (const { arrivingFrom, bytes } of holdings.values()) {
+      if (arrivingFrom !== null) sums.set(arrivingFrom, (sums.get(arrivingFrom) ?? 0) + bytes);
+    }
+    return sums.entries().reduce((one, other) => other[1] > one[1] ? other : one)[0];
   }
 
   function holdDroppable(holder: string, holding: SocketHolding) {
@@ -177,10 +186,13 @@ export function newAdmission(limits: AdmissionLimits): Admission {
       return true;
     },
     holdDroppable: (holder, bytes, drop) =>
-      holdDroppable(holder, { bytes, drop, isArriving: false }),
-    holdArriving(holder, bytes, drop) {
-      holdDroppable(holder, { bytes, drop, isArriving: true });
-      while (arriving > MAX_ARRIVING_BYTES) dropLargest(({ isArriving }) => isArriving);
+      holdDroppable(holder, { bytes, drop, arrivingFrom: null }),
+    holdArriving(holder, client, bytes, drop) {
+      holdDroppable(holder, { bytes, drop, arrivingFrom: client });
+      while (arriving > MAX_ARRIVING_BYTES) {
+        const busiest = busiestClient();
+        dropLargest(({ arrivingFrom }) => arrivingFrom === busiest);
+      }
     },
     holdResponse: (id, bytes) => holdResponse(id, bytes, null),
     holdGrowing: holdResponse,

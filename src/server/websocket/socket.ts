@@ -168,7 +168,8 @@ function serveSocket(
       if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
     },
   });
-  const unfinished = newUnfinishedRules(id, admission, world, server.body_timeout, (reason) => {
+  const { body_timeout } = server;
+  const unfinished = newUnfinishedRules(id, client, admission, world, body_timeout, (reason) => {
     end(...GIVE_UPS[reason]);
     // The runtime would take more fragments until the client closes its side.
     peer.abort?.();

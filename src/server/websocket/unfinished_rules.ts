@@ -17,10 +17,12 @@ const MIN_PROGRESS_BYTES = 32 * 1024;
 /**
  * Returns the rules of the socket `id`, which bound its unfinished message in size, time and
  * memory. They call `giveUp` for a message that is too large, that brings too little within
- * `timeoutMs`, or that is the largest when the memory of bodies, or that of what arrives, is full.
+ * `timeoutMs`, or that is the largest when the memory of bodies is full, or the largest of the client
+ * that has most when that of what arrives is.
  */
 export function newUnfinishedRules(
   id: string,
+  client: string,
   admission: Pick<Admission, "holdArriving">,
   world: Pick<World, "now">,
   timeoutMs: number,
@@ -47,12 +49,12 @@ export function newUnfinishedRules(
     check(unfinished: UnfinishedMessage): void {
       if (unfinished.bytes > MAX_UNFINISHED_BYTES) return giveUp("too_large");
       if (isTooSlow(unfinished)) return giveUp("too_slow");
-      admission.holdArriving(id, unfinished.bytes, drop);
+      admission.holdArriving(id, client, unfinished.bytes, drop);
     },
     /** Counts no unfinished message any more, because it has arrived or the socket is closed. */
     end(): void {
       progress = null;
-      admission.holdArriving(id, 0, drop);
+      admission.holdArriving(id, client, 0, drop);
     },
   };
 }

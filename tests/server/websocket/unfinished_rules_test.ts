@@ -15,9 +15,10 @@ function rules(maxBodyMemory = 20 * MIB) {
     max_response_memory: 1,
   });
   const world = { now: () => clock.time };
-  const of = (id: string) =>
+  const of = (id: string, client = "one") =>
     newUnfinishedRules(
       id,
+      client,
       admission,
       world,
       30_000,
@@ -45,7 +46,7 @@ Deno.test("an unfinished message of more than 12 MiB is given up", () => {
 
 Deno.test("when body memory is full the largest unfinished message is given up first", () => {
   const { given, admission, of } = rules();
-  const sockets = ["a", "b", "c"].map(of);
+  const sockets = ["a", "b", "c"].map((id) => of(id));
   const sizes = [6, 8, 7];
   for (const [at, socket] of sockets.entries()) {
     socket.check({ bytes: (sizes[at] ?? 0) * MIB, isMessage: true });
@@ -64,6 +65,13 @@ Deno.test("above 64 MiB of all unfinished messages the largest is given up, howe
     "20 no_memory",
   ]]);
   assertEquals(admission.bodyBytes(), (100 + 8 * 8) * MIB);
+});
+
+Deno.test("above 64 MiB of all unfinished messages another client's is not given up for those of one", () => {
+  const { given, of } = rules(1_000 * MIB);
+  of("other", "two").check({ bytes: 10 * MIB, isMessage: true });
+  for (let at = 0; at < 20; at++) of(`${at}`).check({ bytes: 4 * MIB, isMessage: true });
+  assertEquals([given.length, given.includes("other no_memory")], [7, false]);
 });
 
 Deno.test("an unfinished message that brings less than 32 KiB within server.body_timeout is given up, whatever pings come", () => {
