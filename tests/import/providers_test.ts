@@ -1,12 +1,12 @@
 import { newProviders } from "../../src/import/providers.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** A set that counts how often it is asked. */
+/** A set that counts its look-ups. */
 class CountingSet extends Set<string> {
-  asked = 0;
+  lookups = 0;
 
   override has(value: string): boolean {
-    this.asked += 1;
+    this.lookups += 1;
     return super.has(value);
   }
 }
@@ -23,5 +23,5 @@ Deno.test("each of many providers with one name is named at once, after those be
   assertEquals(new Set(ids).size, ids.length);
   assertEquals(providers.add("models", { base_url: "https://a.example.com" }, "x"), "models-api");
   assertEquals(providers.add("models", { base_url: "https://b.example.com" }, "y"), "models-api-2");
-  assert(reserved.asked < 3 * ids.length, `${reserved.asked}`);
+  assert(reserved.lookups < 3 * ids.length, `${reserved.lookups}`);
 });

@@ -64,7 +64,7 @@ export function groupsOf(commands: readonly CompletedCommand[]): readonly Comman
   })).filter(({ next }) => next.length > 0);
 }
 
-/** Returns the default command, and the others, of which `log show` comes before `log`. */
+/** Returns the default command, then all with names, where `log show` comes before `log`. */
 export function ordered(
   commands: readonly CompletedCommand[],
 ): readonly [CompletedCommand | undefined, ...CompletedCommand[]] {

@@ -81,7 +81,7 @@ function argumentsOf({ argument, choices, options }: CompletedCommand): string {
   return ["_arguments", ...[...named, ...first].map(quoted)].join(" ");
 }
 
-/** Returns the action for these values; with a blank for none zsh would not offer options either. */
+/** Returns the action for these values. With a blank for none zsh would not offer options. */
 function listed(choices: readonly string[]): string {
   return `(${choices.join(" ")})`;
 }

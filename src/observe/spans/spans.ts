@@ -272,7 +272,7 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
-/** Random bytes for the next IDs: drawn for each ID alone they take longer than all of its digits. */
+/** Random bytes for the next IDs: to draw those of one ID takes longer than to write its digits. */
 const pool = { bytes: new Uint8Array(4096), used: 4096 };
 
 /** Returns a random ID of a trace or span as hexadecimal digits; zeros alone never come up. */
