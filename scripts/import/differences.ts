@@ -1,11 +1,15 @@
 /** Differences between LiteLLM and this gateway with one reason. */
 export interface Differences {
   readonly reason: string;
-  /** Files of `tests/golden/import`, of one of their models, or of one with all hosts' status. */
+  /** Files of `tests/golden/import`, alone, with a model, or with a model and the hosts' status. */
   readonly cases: readonly string[];
 }
 
-/** Every difference that `fixtures.ts` finds: it fails on another one, and if one is gone. */
+/**
+ * Every difference that `fixtures.ts` finds: it fails on another one, and if one is gone. On 29
+ * November 2026, with LiteLLM 1.106.2, all other requests for the names of 63 files, 335, called
+ * the same hosts and models in the same order.
+ */
 export const DIFFERENCES: readonly Differences[] = [
   {
     reason: "LiteLLM does not start with this file; here the report says what is missing",
@@ -34,7 +38,7 @@ export const DIFFERENCES: readonly Differences[] = [
   },
   {
     reason: "LiteLLM refuses a value of the entry, with which it works here",
-    cases: ["model_info b", "parameters d", "unserved_prefixes unknown-with-address"],
+    cases: ["model_info b", "parameters d", "unserved_prefixes unknown-with-address", "yaml_1_1 v"],
   },
   {
     reason: "the report has it as missing: an alias with the name of a model",
@@ -64,6 +68,10 @@ export const DIFFERENCES: readonly Differences[] = [
   {
     reason: "the report has it as carried differently: Bedrock's endpoints for compatible clients",
     cases: ["bedrock"],
+  },
+  {
+    reason: "not compared: LiteLLM calls no host of Google without credentials that Google accepts",
+    cases: ["vertex"],
   },
   {
     reason: "every other target of a name is tried; LiteLLM draws one for each attempt",
