@@ -76,7 +76,7 @@ export const demo: Command = {
       return wrongUsage(terminal, "demo", "--port must be a number from 0 to 65535.");
     }
     // Loaded only now: a gateway does not need the simulator in memory.
-    const { serveSimulator } = await import("./simulate.ts");
+    const { serveSimulator } = await import("./serve_simulator.ts");
     const world = newRealWorld();
     const upstream = serveSimulator(world, 0);
     if (!upstream.ok) {

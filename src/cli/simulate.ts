@@ -1,10 +1,7 @@
 import { newRealWorld } from "./real_world.ts";
 import { optionValue, parsePort } from "./arguments.ts";
 import { type Command, OK_STATUS, printProblems, wrongUsage } from "./command.ts";
-import { listen, type Listening, stopped } from "./listen.ts";
-import type { World } from "../core/world.ts";
-import { newEndingHandler } from "../simulator/ending.ts";
-import { newSimulator } from "../simulator/simulator.ts";
+import { stopped } from "./listen.ts";
 
 const USUAL_PORT = 8081;
 
@@ -24,7 +21,7 @@ export const simulate: Command = {
       return wrongUsage(terminal, "simulate", "--port must be a number from 0 to 65535.");
     }
     // Loaded only now: a gateway does not need the simulator in memory.
-    const { serveSimulator } = await import("./simulate.ts");
+    const { serveSimulator } = await import("./serve_simulator.ts");
     const { MODELS } = await import("../simulator/model_behaviour.ts");
     const world = newRealWorld();
     const listening = serveSimulator(world, port);
@@ -56,25 +53,4 @@ function simulatorText(url: string, models: readonly string[]): string {
     "",
     "",
   ].join("\n");
-}
-
-/** Time for the responses to requests in flight to begin once the server is closing. */
-const BEGIN_TIMEOUT_MS = 5_000;
-
-/**
- * Serves the simulator on loopback; port 0 picks a free one. Closing waits for the requests in
- * flight; those that have no response after `BEGIN_TIMEOUT_MS` are ended.
- */
-export function serveSimulator(world: World, port: number): Listening {
-  const { handle, end } = newEndingHandler(newSimulator(world));
-  const listening = listen(handle, "127.0.0.1", port);
-  if (!listening.ok) return listening;
-  return {
-    ...listening,
-    async close() {
-      const cancel = world.after(BEGIN_TIMEOUT_MS, end);
-      await listening.close();
-      cancel();
-    },
-  };
 }

@@ -125,7 +125,8 @@ export function newChains(
   function walk(name: string, depth: number, tried: Set<string>): readonly string[] {
     if (depth >= MAX_FALLBACK_DEPTH) return [];
     tried.add(name);
-    const list = listOf(name, "outage") ?? usual;
+    // The list for all names is not followed after a list of a name.
+    const list = listOf(name, "outage") ?? (depth === 0 ? usual : undefined);
     return (list?.names ?? []).flatMap((next) => {
       if (tried.has(next.name)) return [];
       tried.add(next.name);

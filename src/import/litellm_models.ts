@@ -49,7 +49,9 @@ export function newModels(
     }
     named.set(name, newNamed(name, group));
   }
-  return { named, pricing: [...pricing.values()] };
+  // The gateway takes the first pattern in the file that matches, LiteLLM the longest one.
+  const bySize = [...named].toSorted(([one], [other]) => patternSize(other) - patternSize(one));
+  return { named: new Map(bySize), pricing: [...pricing.values()] };
 
   function newNamed(name: string, group: readonly Entry[]): Named {
     const metric = group.length > 1 ? metricOf(group) : null;
@@ -109,6 +111,12 @@ export function newModels(
     if (known === null) report.missing(baseModel ?? undefined, "its price is not known here");
     else report.carried(baseModel ?? undefined, `pricing.${key}`);
   }
+}
+
+/** Returns the length of a pattern as LiteLLM compares it; names come first, in their own order. */
+function patternSize(name: string): number {
+  if (!name.includes("*")) return Number.MAX_SAFE_INTEGER;
+  return name.replaceAll(/[-.]/g, "\\$&").replaceAll("*", "(.*)").length;
 }
 
 /** Returns the price of a model at its vendor, with or without a prefix; null if it is unknown. */

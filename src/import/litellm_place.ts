@@ -79,13 +79,21 @@ function plainPlace(
     ok: true,
     id: isElsewhere ? idAt(type, url, host, name) : name === "ollama_chat" ? "ollama" : name,
     settings,
-    model: variables.text(model),
+    model: variables.text(name === "fireworks_ai" ? fireworksModel(model) : model),
     host,
     variable: prefix.variable ?? null,
     used: [],
     modelNote: own === null ? prefix.note ?? "" : "",
     addressNote: own?.note ?? "",
   };
+}
+
+/** Returns a model as Fireworks names it in chats, and as LiteLLM sends it to them. */
+function fireworksModel(model: string): string {
+  if (/^(?:accounts\/|FW-)|#/.test(model)) return model;
+  if (/^(?:routers|models)\//.test(model)) return `accounts/fireworks/${model}`;
+  const isRouter = /-fast$|^(?:firerouter|auto|auto-instant)$|^firerouter\//.test(model);
+  return `accounts/fireworks/${isRouter ? "routers" : "models"}/${model}`;
 }
 
 /** Prefixes that say nothing about the host. */

@@ -23,10 +23,15 @@ export function newProviders(reserved: ReadonlySet<string>): Providers {
   const ids = new Map<string, string>();
   const found = new Map<string, { readonly settings: Settings; readonly from: string[] }>();
 
+  /** The last number of a name like each base: the search goes on after it. */
+  const numbers = new Map<string, number>();
+
   function freeId(wanted: string): string {
     const base = reserved.has(wanted) ? `${wanted}-api` : wanted;
-    let id = base;
-    for (let number = 2; found.has(id) || reserved.has(id); number++) id = `${base}-${number}`;
+    let number = numbers.get(base) ?? 1;
+    let id = number === 1 ? base : `${base}-${++number}`;
+    while (found.has(id) || reserved.has(id)) id = `${base}-${++number}`;
+    numbers.set(base, number);
     return id;
   }
 

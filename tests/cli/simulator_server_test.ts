@@ -1,6 +1,6 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
-import { serveSimulator } from "../../src/cli/simulate.ts";
+import { serveSimulator } from "../../src/cli/serve_simulator.ts";
 
 Deno.test("a simulator that is closed ends the requests that hang after five seconds", async () => {
   const world = scriptedWorld();

@@ -7,12 +7,12 @@ import {
   casePath,
   digestOf,
   findHelm,
-  refusal,
+  render,
   renderCase,
 } from "../../scripts/deploy/helm/render.ts";
 import { unpackWheel } from "../../scripts/tools/python_wheel.ts";
 import { parseConfig } from "../../src/config/load.ts";
-import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 
 const CHART = new URL("../../scripts/deploy/helm/switchyard/", import.meta.url);
@@ -92,24 +92,98 @@ testUnless(
   },
 );
 
-const helm = findHelm();
+const helm = await findHelm();
+const missingHelm = helm.ok ? null : helm.reason;
 
 testUnless(
-  helm === null ? "there is no helm in the path; name one with HELM" : null,
+  missingHelm,
   "Helm accepts the chart, and renders the manifests of the repository",
   async () => {
-    assert(helm !== null);
+    assert(helm.ok);
     for (const name of CASE_NAMES) {
       const manifest = await Deno.readTextFile(casePath(name, "manifest.yaml"));
-      assertEquals(await renderCase(helm, name), manifest, name);
+      assertEquals(await renderCase(helm.path, name), manifest, name);
     }
-    assertMatch(await refusal(helm, "replicas=3"), /replicas/);
-    assertMatch(await refusal(helm, "config=server: {host: 127.0.0.1}"), /set server\.host to/);
-    assertMatch(await refusal(helm, "config=a: ["), /config is no YAML/);
-    const certificate = ["ingress.enabled=true", "ingress.tlsSecret=a"];
-    assertMatch(await refusal(helm, ...certificate), /ingress\.host is needed/);
+    const refused = [
+      [{ config: "server: {host: 127.0.0.1}" }, /set server\.host to/],
+      [{ config: "a: [" }, /config is no YAML/],
+      [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
+    ] as const;
+    const problems = await render(helm.path, refused.map(([values]) => values));
+    for (const [index, [, pattern]] of refused.entries()) {
+      assertMatch(problems[index]?.problem ?? "", pattern);
+    }
   },
 );
+
+/** What the sections that are off need besides one value. */
+const SWITCHED: Readonly<Record<string, JsonObject>> = {
+  ingress: { enabled: true, host: "models.example.com" },
+  autoscaling: { enabled: true },
+};
+
+/** A text that is in no manifest. */
+const MARK = "marked-value";
+
+/** Values for those of which no text, number or member of an object is rendered as it is. */
+const OWN: Readonly<Record<string, readonly [value: JsonValue, shown: string]>> = {
+  config: [`server: {host: "::", port: 9876}`, "containerPort: 9876"],
+  "image.pullPolicy": ["Always", "imagePullPolicy: Always"],
+  imagePullSecrets: [[MARK], `- name: ${MARK}`],
+  "service.type": ["NodePort", "type: NodePort"],
+  "ingress.enabled": [true, "kind: Ingress"],
+  "autoscaling.enabled": [true, "kind: HorizontalPodAutoscaler"],
+  "podDisruptionBudget.enabled": [false, ""],
+};
+
+/** Returns the values with this one at a path, in a section that is made. */
+function valuesWith(path: string, value: JsonValue): JsonObject {
+  const [section = "", member] = path.split(".");
+  if (member === undefined) return { [section]: value };
+  return { [section]: { ...SWITCHED[section], [member]: value } };
+}
+
+/** Returns a value of the type of a schema, and what a manifest with it has. */
+function exampleOf(path: string, { type }: Loose): readonly [value: JsonValue, shown: string] {
+  if (OWN[path] !== undefined) return OWN[path];
+  const types = [type].flat();
+  if (types.includes("integer")) return [37, ": 37"];
+  if (types.includes("array")) return [[{ name: MARK }], `name: ${MARK}`];
+  return types.includes("object") ? [{ name: MARK }, `name: ${MARK}`] : [MARK, MARK];
+}
+
+/** Returns a value that is not of the type of a schema. */
+function wrongFor({ type }: Loose): JsonValue {
+  return [type].flat().includes("array") ? { a: "b" } : ["no"];
+}
+
+testUnless(missingHelm, "every value of the chart is rendered", async () => {
+  assert(helm.ok);
+  const values = knownValues(schema).filter(([, { properties }]) => properties === undefined);
+  const examples = values.map(([path, part]) => [path, ...exampleOf(path, part)] as const);
+  const sets = examples.map(([path, value]) => valuesWith(path, value));
+  const [usual, ...changed] = await render(helm.path, [{}, ...sets]);
+  for (const [index, [path, , shown]] of examples.entries()) {
+    const { manifest, problem } = changed[index] ?? {};
+    assert(manifest !== undefined, `${path}: ${problem}`);
+    const before = usual?.manifest ?? "";
+    assert(manifest !== before && manifest.includes(shown), path);
+    // A value that is switched off is shown by what is gone.
+    assert(shown === "" || !before.includes(shown), path);
+  }
+});
+
+testUnless(missingHelm, "Helm refuses a value of another type, and an unknown one", async () => {
+  assert(helm.ok);
+  const wrong = knownValues(schema).flatMap(([path, part]) => [
+    [path, valuesWith(path, wrongFor(part))] as const,
+    [path, valuesWith(`${path}s`, 1)] as const,
+  ]);
+  const problems = await render(helm.path, wrong.map(([, values]) => values));
+  for (const [index, [path]] of wrong.entries()) {
+    assertMatch(problems[index]?.problem ?? "", /at '.*': /, path);
+  }
+});
 
 Deno.test("the rendered manifests are those of the present chart: run scripts/deploy/helm/render.ts", async () => {
   assertEquals([...CASE_NAMES], ["default", "public"]);
@@ -193,13 +267,17 @@ Deno.test("every value of the chart is documented in values.yaml and known to it
     assert(isExplained || value === undefined || section === "resources", line);
     documented.push(indent === "" ? key : `${section}.${key}`);
   }
-  const known = (value: Loose, within = ""): readonly string[] =>
-    Object.entries(value.properties ?? {}).flatMap(([key, inner]: Loose) => [
-      `${within}${key}`,
-      ...known(inner, `${within}${key}.`),
-    ]);
-  assertEquals(documented, known(schema).filter((name) => name !== "global"));
+  assertEquals(documented, knownValues(schema).map(([path]) => path));
 });
+
+/** Returns the paths of all values that a schema knows, with their own schemas. */
+function knownValues(value: Loose, within = ""): readonly (readonly [string, Loose])[] {
+  return Object.entries(value.properties ?? {}).filter(([key]) => key !== "global")
+    .flatMap(([key, inner]: Loose) => [
+      [`${within}${key}`, inner] as const,
+      ...knownValues(inner, `${within}${key}.`),
+    ]);
+}
 
 Deno.test("the schema of the values takes those of the chart and of the examples, and no unknown one", async () => {
   const { $schema: _draft, ...rest } = schema;

@@ -1,14 +1,13 @@
-import { findInPath, isFile } from "../../tools/find_in_path.ts";
-import { folderFor, runCommand } from "../../tools/package_cache.ts";
+import type { JsonObject } from "../../../src/core/json/json.ts";
+import { type UnpackedWheel, unpackWheel } from "../../tools/python_wheel.ts";
+import { parse } from "yaml";
 
 // Renders the chart with Helm for each set of values in tests/golden/helm, and writes the manifests
-// next to them. Without an installed Helm it builds one with Go, once, which takes minutes.
+// next to them: ./scripts/deno run -A scripts/deploy/helm/render.ts
 
-/** The Go module that Helm is built from. */
-const HELM = "helm.sh/helm/v3/cmd/helm@v3.22.0";
-
-/** The oldest Kubernetes of the chart: a Helm that was built from its module knows none. */
-const KUBERNETES = ["--kube-version", "1.25.0"];
+/** Helm 4.2.3 as a library, in a package from PyPI; the digest is that of the wheel for Linux. */
+const HELM = "helm-python-sdk==0.2.2";
+const HELM_SHA256 = "28cc13abaf134c3a7e37f070c939be8d9cdc9825c3c8b8b2d35161073bcd4578";
 
 const CHART = new URL("./switchyard/", import.meta.url).pathname;
 const CASES = new URL("../../../tests/golden/helm/", import.meta.url).pathname;
@@ -17,50 +16,51 @@ const CASES = new URL("../../../tests/golden/helm/", import.meta.url).pathname;
 export const CASE_NAMES: readonly string[] = [...Deno.readDirSync(CASES)].map(({ name }) => name)
   .toSorted();
 
+/** A manifest, or what Helm says about values that it refuses. */
+export type Rendered =
+  | { readonly manifest: string; readonly problem?: undefined }
+  | { readonly problem: string; readonly manifest?: undefined };
+
 /** Returns the path of a file of a case: `values.yaml` or `manifest.yaml`. */
 export function casePath(name: string, file: string): string {
   return `${CASES}${name}/${file}`;
 }
 
-/** Returns the path of Helm: `HELM`, else the one in the PATH or that was built; null if none. */
-export function findHelm(): string | null {
-  const built = builtHelm();
-  return Deno.env.get("HELM") ?? findInPath(["helm"]) ?? (isFile(built) ? built : null);
+/** Returns the values of a case. */
+export async function valuesOf(name: string): Promise<JsonObject> {
+  return parse(await Deno.readTextFile(casePath(name, "values.yaml")));
 }
 
-function builtHelm(): string {
-  return `${folderFor("deploy", [HELM])}/helm`;
+/** Returns the library of Helm, which is downloaded once. */
+export function findHelm(): Promise<UnpackedWheel> {
+  return unpackWheel(HELM, HELM_SHA256, "helm_python/__init__.py");
 }
 
-/** Renders the chart with the values of a case. Fails if Helm finds something wrong with it. */
+/** Renders the chart with each of these sets of values; lint problems are problems too. */
+export async function render(
+  helm: string,
+  sets: readonly JsonObject[],
+): Promise<readonly Rendered[]> {
+  const child = new Deno.Command("python3", {
+    args: [new URL("./render.py", import.meta.url).pathname, CHART],
+    env: { PYTHONPATH: helm.replace(/\/helm_python\/.*/, "") },
+    stdin: "piped",
+    stdout: "piped",
+    stderr: "null",
+  }).spawn();
+  const writer = child.stdin.getWriter();
+  await writer.write(new TextEncoder().encode(JSON.stringify(sets)));
+  await writer.close();
+  const { success, stdout } = await child.output();
+  if (!success) throw new Error("Helm has failed");
+  return JSON.parse(new TextDecoder().decode(stdout));
+}
+
+/** Returns the manifest of a case as its file has it. */
 export async function renderCase(helm: string, name: string): Promise<string> {
-  const values = ["--values", casePath(name, "values.yaml")];
-  await run(helm, ["lint", "--strict", "--quiet", CHART, ...KUBERNETES, ...values]);
-  const template = [
-    "template",
-    "gateway",
-    CHART,
-    "--namespace",
-    "models",
-    ...KUBERNETES,
-    ...values,
-  ];
-  return `# ${await digestOf(name)}\n${await run(helm, template)}`;
-}
-
-/** Returns what Helm says about values that the chart must refuse. */
-export async function refusal(helm: string, ...set: readonly string[]): Promise<string> {
-  const values = set.flatMap((one) => ["--set", one]);
-  const args = ["template", "gateway", CHART, ...KUBERNETES, ...values];
-  const { success, stderr } = await new Deno.Command(helm, { args }).output();
-  return success ? "" : new TextDecoder().decode(stderr);
-}
-
-async function run(helm: string, args: readonly string[]): Promise<string> {
-  const { success, stdout, stderr } = await new Deno.Command(helm, { args: [...args] }).output();
-  const text = new TextDecoder();
-  if (!success) throw new Error(`${text.decode(stdout)}${text.decode(stderr)}`);
-  return text.decode(stdout);
+  const [rendered] = await render(helm, [await valuesOf(name)]);
+  if (rendered?.manifest === undefined) throw new Error(`${name}: ${rendered?.problem}`);
+  return `# ${await digestOf(name)}\n${rendered.manifest}`;
 }
 
 /** Returns the checksum of all files of the chart and the values of a case. */
@@ -77,13 +77,9 @@ export async function digestOf(name: string): Promise<string> {
 }
 
 if (import.meta.main) {
-  let helm = findHelm();
-  if (helm === null) {
-    helm = builtHelm();
-    Deno.env.set("GOBIN", folderFor("deploy", [HELM]));
-    await runCommand("go", ["install", HELM]);
-  }
+  const helm = await findHelm();
+  if (!helm.ok) throw new Error(helm.reason);
   for (const name of CASE_NAMES) {
-    await Deno.writeTextFile(casePath(name, "manifest.yaml"), await renderCase(helm, name));
+    await Deno.writeTextFile(casePath(name, "manifest.yaml"), await renderCase(helm.path, name));
   }
 }

@@ -1,11 +1,17 @@
-import { type CompletedCommand, FILE, firstWords, quoted } from "./completed_command.ts";
+import {
+  type CompletedCommand,
+  FILE,
+  firstWords,
+  groupsOf,
+  ordered,
+  quoted,
+} from "./completed_command.ts";
 
 /** Returns the completion script for bash 3.2 or newer; files are completed from bash 4 on. */
 export function bashScript(commands: readonly CompletedCommand[]): string {
-  const [general, ...named] = commands.toSorted((a, b) => a.words.length - b.words.length);
+  const [general, ...named] = ordered(commands);
   if (general === undefined) return "";
-  const first = firstWords(named).map(({ word }) => word);
-  const groups = named.filter(({ words }) => words.length > 1);
+  const first = firstWords(commands).map(({ word }) => word);
   return `# bash completion of switchyard: eval "$(switchyard completions bash)"
 _switchyard() {
   local cur=\${COMP_WORDS[COMP_CWORD]} prev=\${COMP_WORDS[COMP_CWORD-1]} words='' options='' files=''
@@ -14,17 +20,22 @@ _switchyard() {
   case "\${COMP_WORDS[*]:1:COMP_CWORD-1} " in
     ' ') words=${quoted(first.join(" "))} options=${quoted(optionNames(general))} ;;
 ${
-    groups.map(({ words: [word, next = ""] }) =>
-      `    ${quoted(`${word} `)}) words=${quoted(next)} ;;\n`
-    ).join("")
+    groupsOf(commands).map(({ word, next, alone }) => {
+      const words = quoted(next.map(({ word }) => word).join(" "));
+      const options = alone === undefined ? "" : ` options=${quoted(optionNames(alone))}`;
+      return `    ${quoted(`${word} `)}) words=${words}${options} ;;\n`;
+    }).join("")
   }${named.map((one) => branch(`${quoted(`${one.words.join(" ")} `)}*`, one)).join("")}${
     branch("*", general)
   }  esac
   COMPREPLY=()
-  if [ -n "$files" ]; then
-    compopt -o default 2>/dev/null
-    return
-  fi
+  # Files are the value of an option, or an argument, unless that is an option.
+  case "$files$cur" in
+    yes* | argument | argument[!-]*)
+      compopt -o default 2>/dev/null
+      return
+      ;;
+  esac
   case "$cur" in -*) words=$options ;; esac
   COMPREPLY=($(compgen -W "\${words:-$options}" -- "$cur"))
 }
@@ -44,7 +55,11 @@ function branch(pattern: string, command: CompletedCommand): string {
         ? ""
         : `words=${quoted(choices.join(" "))}`,
   );
-  const words = command.choices.length === 0 ? "" : `words=${quoted(command.choices.join(" "))} `;
+  const words = command.argument === FILE
+    ? "files=argument "
+    : command.choices.length === 0
+    ? ""
+    : `words=${quoted(command.choices.join(" "))} `;
   const usual = `${words}options=${quoted(optionNames(command))}`;
   if (groups.size === 0) return `    ${pattern}) ${usual} ;;\n`;
   const lines = [...groups].map(([set, options]) => {

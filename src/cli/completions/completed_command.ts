@@ -43,6 +43,36 @@ export function firstWords(
     .map(([word, found]) => ({ word, about: found.map(({ about }) => about).join(" ") }));
 }
 
+/** The commands that have their first word in common with others, such as `key new`. */
+export interface CommandGroup {
+  readonly word: string;
+  /** The second words, with the descriptions of their commands. */
+  readonly next: readonly { readonly word: string; readonly about: string }[];
+  /** The command that is the first word alone; undefined if there is none. */
+  readonly alone: CompletedCommand | undefined;
+}
+
+/** Returns the groups of the commands with two words. */
+export function groupsOf(commands: readonly CompletedCommand[]): readonly CommandGroup[] {
+  const found = Map.groupBy(commands, ({ words: [first = ""] }) => first);
+  return [...found].map(([word, members]) => ({
+    word,
+    next: members.flatMap(({ words: [, next], about }) =>
+      next === undefined ? [] : [{ word: next, about }]
+    ),
+    alone: members.find(({ words }) => words.length === 1),
+  })).filter(({ next }) => next.length > 0);
+}
+
+/** Returns the default command, then all with names, where `log show` comes before `log`. */
+export function ordered(
+  commands: readonly CompletedCommand[],
+): readonly [CompletedCommand | undefined, ...CompletedCommand[]] {
+  const named = commands.filter(({ words }) => words.length > 0);
+  const general = commands.find(({ words }) => words.length === 0);
+  return [general, ...named.toSorted((a, b) => b.words.length - a.words.length)];
+}
+
 /** Returns a text as one word of a shell, whatever is in it. */
 export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,11 +1,17 @@
-import { type CompletedCommand, FILE, firstWords, quoted } from "./completed_command.ts";
+import {
+  type CommandGroup,
+  type CompletedCommand,
+  FILE,
+  firstWords,
+  groupsOf,
+  ordered,
+  quoted,
+} from "./completed_command.ts";
 
 /** Returns the completion script for zsh. */
 export function zshScript(commands: readonly CompletedCommand[]): string {
-  const [general, ...named] = commands.toSorted((a, b) => a.words.length - b.words.length);
+  const [general, ...named] = ordered(commands);
   if (general === undefined) return "";
-  const groups = named.filter(({ words }) => words.length > 1);
-  const first = firstWords(named).map(({ word, about }) => quoted(`${word}:${about}`));
   return `#compdef switchyard
 # zsh completion of switchyard: source <(switchyard completions zsh)
 _switchyard() {
@@ -13,13 +19,15 @@ _switchyard() {
   case "\${(j: :)words[2,CURRENT-1]} " in
     ' ')
       if [[ $words[CURRENT] != -* ]]; then
-        found=(${first.join(" ")})
+        found=(${described(firstWords(commands))})
         _describe command found
         return
       fi
       ${argumentsOf(general)}
       ;;
-${groups.map(groupBranch).join("")}${named.map(branch).join("")}    *) ${argumentsOf(general)} ;;
+${groupsOf(commands).map(groupBranch).join("")}${named.map(branch).join("")}    *) ${
+    argumentsOf(general)
+  } ;;
   esac
 }
 # The file is the function where zsh loads it from its fpath.
@@ -27,9 +35,23 @@ if [[ $funcstack[1] == _switchyard ]]; then _switchyard "$@"; else compdef _swit
 `;
 }
 
-function groupBranch({ words: [word = "", next = ""], about }: CompletedCommand): string {
-  const found = quoted(`${next}:${about}`);
-  return `    ${quoted(`${word} `)}) found=(${found}); _describe command found ;;\n`;
+function groupBranch({ word, next, alone }: CommandGroup): string {
+  const options = alone === undefined ? "" : `
+      if [[ $words[CURRENT] == -* ]]; then
+        shift words
+        (( CURRENT -= 1 ))
+        ${argumentsOf(alone)}
+        return
+      fi`;
+  return `    ${quoted(`${word} `)})${options}
+      found=(${described(next)})
+      _describe command found
+      ;;
+`;
+}
+
+function described(words: readonly { readonly word: string; readonly about: string }[]): string {
+  return words.map(({ word, about }) => quoted(`${word}:${about}`)).join(" ");
 }
 
 function branch(command: CompletedCommand): string {
@@ -53,10 +75,13 @@ function argumentsOf({ argument, choices, options }: CompletedCommand): string {
       ? `--${name}${explained}`
       : `${repeated}--${name}=${explained}:${value}:${offered}`;
   });
-  const first = argument === null ? [] : [`1:${argument}:${listed(choices)}`];
+  const first = argument === null ? [] : [
+    `1:${argument}:${argument === FILE ? "_files" : listed(choices)}`,
+  ];
   return ["_arguments", ...[...named, ...first].map(quoted)].join(" ");
 }
 
+/** Returns the action for these values. With a blank for none zsh would not offer options. */
 function listed(choices: readonly string[]): string {
-  return choices.length === 0 ? " " : `(${choices.join(" ")})`;
+  return `(${choices.join(" ")})`;
 }

@@ -5,7 +5,7 @@ import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core
 import { demandsJson } from "../../formats/json_demand.ts";
 import { scanJson } from "../../formats/json_scan.ts";
 import { utf8Text } from "../../formats/utf8.ts";
-import { boundedText } from "./bounds.ts";
+import { cutText } from "./bounds.ts";
 
 /** Largest JSON text that is parsed for a span at once, which takes about 1 ms. */
 const MAX_PARSED_LENGTH = 256 * 1024;
@@ -233,7 +233,7 @@ export class AttemptFacts implements AttemptSpan {
   #keepReason(choice: number, reason: JsonValue | undefined): void {
     if (!isText(reason)) return;
     const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
-    if (isKept) this.#reasons.set(choice, boundedText(reason));
+    if (isKept) this.#reasons.set(choice, cutText(reason));
   }
 }
 
@@ -307,7 +307,7 @@ function reasonIn(part: JsonValue | undefined): string | undefined {
 
 function textIn(value: JsonObject, name: string): string | undefined {
   const text = value[name];
-  return isText(text) ? boundedText(text) : undefined;
+  return isText(text) ? cutText(text) : undefined;
 }
 
 function isNumber(value: JsonValue | undefined): value is number {

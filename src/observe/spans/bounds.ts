@@ -19,8 +19,14 @@ const MIN_REFERRING_CHARS = 13;
  * take `JSON.stringify` off its fast path, so that it takes two to three times as long.
  */
 export function boundedText(text: string): string {
-  if (text.length > MAX_TEXT_CHARS) return textBeginning(text, MAX_TEXT_CHARS);
-  return text.length < MIN_REFERRING_CHARS ? text : JSON.parse(JSON.stringify(text));
+  return text.length < MIN_REFERRING_CHARS || text.length > MAX_TEXT_CHARS
+    ? cutText(text)
+    : JSON.parse(JSON.stringify(text));
+}
+
+/** Returns the beginning of a text that refers to no other one, such as one of parsed JSON. */
+export function cutText(text: string): string {
+  return text.length > MAX_TEXT_CHARS ? textBeginning(text, MAX_TEXT_CHARS) : text;
 }
 
 /**
@@ -34,7 +40,7 @@ export function boundedAttributes(
   let name: keyof typeof attributes;
   for (name in attributes) {
     const value = attributes[name];
-    if (typeof value === "string") bounded[name] = boundedText(value);
+    if (typeof value === "string") bounded[name] = boundedValue(name, value);
     else if (typeof value === "number") {
       if (isExportable(value)) bounded[name] = value;
     } else if (typeof value === "boolean") bounded[name] = value;
@@ -42,6 +48,22 @@ export function boundedAttributes(
       bounded[name] = value.slice(0, MAX_ELEMENTS).map(boundedText);
     }
   }
+  return bounded;
+}
+
+/** Attributes that differ from span to span, and whose texts refer to no other ones. */
+const UNIQUE = new Set(["switchyard.request_id", "gen_ai.response.id"]);
+
+/** The last text of each other name: most spans have the same one as the span before. */
+const lastTexts = new Map<string, string>();
+
+/** Returns a bounded text, as `boundedText` does, which often is the last one with this name. */
+export function boundedValue(name: SpanAttribute | "client" | "server", text: string): string {
+  if (UNIQUE.has(name)) return cutText(text);
+  const last = lastTexts.get(name);
+  if (last === text) return last;
+  const bounded = boundedText(text);
+  lastTexts.set(name, bounded);
   return bounded;
 }
 

@@ -6,7 +6,7 @@ import type { World } from "../../core/world.ts";
 import type { Log } from "../log.ts";
 import type { Attempt, CallReport, Sink } from "../report.ts";
 import { AttemptFacts, type NextTurn } from "./attempt_facts.ts";
-import { boundedAttributes, boundedText } from "./bounds.ts";
+import { boundedAttributes, boundedText, boundedValue } from "./bounds.ts";
 import { OpenCall } from "./open_call.ts";
 import { batchSettings } from "./batches.ts";
 import { certificates, collectorSettings, newClient, newCollector } from "./collector.ts";
@@ -200,7 +200,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
   function queue(context: SpanContext, span: EndedSpan): void {
     const { kind, name, parentSpanContext, isError, began, ended, events, links } = span;
     const readable: QueuedSpan = {
-      name: boundedText(name),
+      name: boundedValue(kind === SpanKind.CLIENT ? "client" : "server", name),
       kind,
       spanContext: () => context,
       startTime: millisToHrTime(began),
@@ -272,7 +272,15 @@ function decideEnding(report: Readonly<CallReport>, one: Attempt) {
   return { failure: report.failure?.kind ?? null, ended: report.ms.total };
 }
 
+/** Random bytes for the next IDs: to draw those of one ID takes longer than to write its digits. */
+const pool = { bytes: new Uint8Array(4096), used: 4096 };
+
 /** Returns a random ID of a trace or span as hexadecimal digits; zeros alone never come up. */
 function randomId(bytes: number): string {
-  return crypto.getRandomValues(new Uint8Array(bytes)).toHex();
+  if (pool.used + bytes > pool.bytes.length) {
+    crypto.getRandomValues(pool.bytes);
+    pool.used = 0;
+  }
+  pool.used += bytes;
+  return pool.bytes.subarray(pool.used - bytes, pool.used).toHex();
 }
