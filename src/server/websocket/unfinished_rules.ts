@@ -17,8 +17,8 @@ const MIN_PROGRESS_BYTES = 32 * 1024;
 /**
  * Returns the rules of the socket `id`, which bound its unfinished message in size, time and
  * memory. They call `giveUp` for a message that is too large, that brings too little within
- * `timeoutMs`, or that is the largest when the memory of bodies is full, or the largest of the client
- * that has most when that of what arrives is.
+ * `timeoutMs`, that is the largest when the memory of bodies is full, or that is the largest of the
+ * client with most when that of what arrives is.
  */
 export function newUnfinishedRules(
   id: string,
