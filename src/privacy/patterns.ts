@@ -3,7 +3,7 @@ import type { Check } from "./checks.ts";
 import { startOfRun } from "./detectors/characters.ts";
 import type { Finder } from "./types.ts";
 
-/** What a pattern of the file needs besides its text. */
+/** Settings of a pattern of the file besides its text. */
 export interface PatternOptions {
   /** One of these texts is in each string that is searched; none for no condition. */
   readonly contains: readonly string[];

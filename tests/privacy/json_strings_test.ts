@@ -6,7 +6,7 @@ import {
   walkJson,
   writePath,
 } from "../../src/privacy/json_strings.ts";
-import { atOnce } from "../../src/core/at_once.ts";
+import { atOnce } from "../../src/formats/at_once.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 interface Seen {

@@ -25,7 +25,7 @@ export interface RoutedEndpoint {
   /** Whether the member or part `model` is required. */
   readonly model: "required" | "optional";
   /**
-   * What is billed if the response reports no tokens; null for nothing, because moderations are
+   * Billed units if the response reports no tokens; null for nothing, because moderations are
    * free at most providers. The cost of `tokens` is unknown without them.
    */
   readonly billed: "images" | "seconds" | "characters" | "tokens" | null;

@@ -25,10 +25,10 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "conversation";
 
-/** What a store has of a conversation besides its ID and content. */
+/** Overhead of a stored conversation besides its ID and content. */
 const OVERHEAD_BYTES = 256;
 
-/** What the head of a conversation has. */
+/** Head of a conversation. */
 type Head = Pick<NewConversation, "creator" | "createdAt">;
 
 /** Returns the conversations of a store. */
