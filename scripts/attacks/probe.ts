@@ -24,7 +24,7 @@ const COMPLETION = JSON.stringify({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** Asks `/health` and makes small calls, with an own upstream at `port`, until `end`. */
+/** Asks `/health` and makes small calls, with its own upstream at `port`, until `end`. */
 export function probe(url: string, port: number) {
   const body = JSON.stringify({
     model: "probe/small",

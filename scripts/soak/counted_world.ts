@@ -65,7 +65,7 @@ export function newRealWorld(): World & { close(): void } {
 const CODE_SPACE = /^(?:shared_)?(?:code|trusted)_/;
 
 /**
- * Returns the bytes of compiled code, which the engine goes on making from more functions for
+ * Returns the bytes of compiled code, which the engine continues making from more functions for
  * hours.
  */
 function codeBytes(): number {

@@ -135,7 +135,7 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
 export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   "@hono/hono": ["server"],
   hono: ["server"],
-  zod: ["config", "api", "record"],
+  zod: ["config", "record"],
   yaml: ["config", "import"],
   jose: ["access"],
   re2js: ["config", "wires", "privacy", "record"],

@@ -1,7 +1,8 @@
 /** Words that comments and test names replace with the field's own: see CONTRIBUTING.md. */
 const FORBIDDEN_WORDS = new RegExp(
   "\\b(told|tells?|so\\s+many|whoever|nobody|anew|stands|goes\\s+out|left\\s+alone|the\\s+others|" +
-    "of\\s+its\\s+own|away|beside|all\\s+the\\s+same|seen|got|asked|theirs)\\b",
+    "of\\s+its\\s+own|away|beside|all\\s+the\\s+same|seen|got|asked|theirs|for\\s+ever|an\\s+own|" +
+    "goes\\s+on)\\b",
   "gi",
 );
 
@@ -62,6 +63,23 @@ export function wideLines(lines: string): readonly string[] {
   );
 }
 
+/** True for a docstring of src whose first word is "What": the subject is missing. */
+export function hasNoSubject(filename: string, comment: string): boolean {
+  return filename.includes("/src/") && /^\*[\s*]*What\s/.test(comment);
+}
+
+/** Messages with another word than "provider" and "response" for the other end. */
+const MIXED_WORDS = /\bThe upstream\b|\b[Pp]rovider(?:'s answer|\s+answered)\b/;
+
+/**
+ * True for a text of the gateway that names the other end by another word than the rest of its
+ * messages. The simulator is an upstream of its kind, and says so.
+ */
+export function mixesWords(filename: string, text: string): boolean {
+  const [, folder = ""] = /\/src\/(\w+)\//.exec(filename) ?? [];
+  return folder !== "" && folder !== "simulator" && MIXED_WORDS.test(text);
+}
+
 /**
  * Returns the text of a test name, with a space for each inserted value; null if it is no literal.
  */
@@ -120,6 +138,12 @@ const wording: Deno.lint.Plugin = {
           Program() {
             for (const { range, value } of context.sourceCode.getAllComments()) {
               check(range, value, "a comment");
+              if (!hasNoSubject(context.filename, value)) continue;
+              context.report({
+                range,
+                message: 'a docstring begins with "What"',
+                hint: "Name the thing: context, dependencies, facts, result, state.",
+              });
             }
           },
           CallExpression(node) {
@@ -145,6 +169,24 @@ const wording: Deno.lint.Plugin = {
               });
             }
           },
+        };
+      },
+    },
+    messages: {
+      create(context) {
+        function check(range: Deno.lint.Range, text: string) {
+          if (!mixesWords(context.filename, text)) return;
+          context.report({
+            range,
+            message: "a message has another word for the provider or its response",
+            hint: 'Messages say "provider" and "response".',
+          });
+        }
+        return {
+          Literal({ value, range }) {
+            if (typeof value === "string") check(range, value);
+          },
+          TemplateElement: ({ range, cooked }) => check(range, cooked),
         };
       },
     },

@@ -28,7 +28,7 @@ export interface ClientKey {
   /** Fields of log lines and labels of metrics, as in `key_team`; null for none. */
   readonly reported: ReportedLabels;
   /**
-   * What metrics have instead of the name and the labels, for a client that the configuration does
+   * Labels of metrics in place of the name and the labels, for a client that the configuration does
    * not name; null for a configured key.
    */
   readonly measured: MeasuredClient | null;
@@ -42,11 +42,11 @@ export interface ClientKey {
   readonly limits: KeyLimits | null;
   /** End users that the key names; null if it names none. */
   readonly endUsers: EndUsers | null;
-  /** What is recorded of the calls of the key; absent if neither it nor a group says. */
+  /** Extent of the records of the key's calls; absent if neither it nor a group says. */
   readonly record?: KeyRecording;
 }
 
-/** What is recorded of the calls of a key, as the key and its groups say. */
+/** Extent of the records of a key's calls, as the key and its groups say. */
 export interface KeyRecording {
   readonly key: RecordChoice;
   readonly groups: RecordChoice;

@@ -20,7 +20,7 @@ export interface LogResponse {
   readonly body: string | ReadableStream<Uint8Array>;
 }
 
-/** What requests for records need. */
+/** Dependencies of requests for records. */
 export interface LogDeps {
   readonly gateway: Pick<Gateway, "generation" | "world" | "metrics">;
   /** Null if no calls are recorded, or if the listener has no password. */

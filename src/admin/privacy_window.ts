@@ -1,7 +1,7 @@
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
 import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
 
-/** What privacy rules found and restored in the last 15 minutes: numbers, never a value. */
+/** Counts of what privacy rules found and restored in the last 15 minutes, never a value. */
 export interface PrivacyTotals {
   /** Values that were found, by the name of the rule. */
   readonly matches: ReadonlyMap<string, number>;

@@ -109,7 +109,7 @@ export async function runOnce(call: Call, candidate: Candidate): Promise<Result<
   return await sendOnce(call, candidate, 1);
 }
 
-/** What has happened before the attempts at a candidate. */
+/** Events before the attempts at a candidate. */
 interface Before {
   /** Number of earlier attempts at it. */
   readonly made: number;

@@ -14,7 +14,7 @@ interface Repeated {
 export type Unthinking = Map<Candidate, Repeated>;
 
 /**
- * Sends a candidate. If its model refuses a tool loop because it goes on without thinking, it is
+ * Sends a candidate. If its model refuses a tool loop because it continues without thinking, it is
  * sent again at once with thinking turned off, and only so from then on: a refused request was
  * certainly not processed. If the model rejects that too, the failure is its refusal of what the
  * client has sent: the other one may be about a field that only the gateway has set.

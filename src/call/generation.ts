@@ -84,7 +84,7 @@ export interface Route {
   readonly targets: readonly RouteTarget[];
   /** Tried strictly in order after the targets. */
   readonly fallback: readonly RouteTarget[];
-  /** What is recorded of the calls of the route; absent if it does not say. */
+  /** Extent of the records of the route's calls; absent if it does not say. */
   readonly record?: RecordChoice;
   /** The named model whose route this is; absent for a route of `routing.routes`. */
   readonly preset?: Preset;
@@ -107,7 +107,7 @@ export interface RouteTarget {
   readonly failover: Failover;
   /** How the route delivers streams. */
   readonly delivery: StreamDelivery;
-  /** What the named model of the route adds to requests; absent for a route of the file. */
+  /** Preset of the route's named model; absent for a route of the file. */
   readonly preset?: Preset;
 }
 

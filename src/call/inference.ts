@@ -50,7 +50,7 @@ export interface Inference {
   readonly newEarly?: () => EarlyStream;
 }
 
-/** What a client API says in a stream before a candidate has responded, and if none does. */
+/** Records of a stream before a candidate has responded, and if none does. */
 export interface EarlyStream {
   /**
    * Returns the first records, which nothing that these candidates may send contradicts; null if

@@ -2,7 +2,7 @@ import type { Failed, Result } from "../core/failure/result.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
 
-/** What a plan has of a call that is prepared for one target. */
+/** Facts of a call that is prepared for one target, for a plan. */
 export interface PlannedCandidate {
   readonly target: Target;
   readonly request: UpstreamRequest;
@@ -22,7 +22,7 @@ export interface PlannedTarget {
   readonly keys: string | null;
 }
 
-/** What the router would do with a call that is only planned, before it picks a target. */
+/** Decision of the router for a call that is only planned, before it picks a target. */
 export interface Plan {
   readonly route: string;
   /** Targets that can serve the call, in the order of the file. */

@@ -34,7 +34,7 @@ export function startPrivacy(call: Call, policy: Policy | null): void {
   hideSession(call, client.privacy);
 }
 
-/** What replaces the values of a request. */
+/** Replacements of the values of a request. */
 type Place = Pick<ReplaceOptions, "masks">;
 
 /**
@@ -185,7 +185,7 @@ export function paceOf({ world, state, generation }: Call): Pace {
   return newPace(() => world.now(), turn, generation.privacy?.maxSearchMs ?? Infinity);
 }
 
-/** What the scopes of a call depend on besides its body. */
+/** Facts besides its body on which the scopes of a call depend. */
 type Scoped = Pick<Call, "headers" | "generation"> & {
   readonly caller: Pick<Call["caller"], "name">;
   readonly client: Pick<CallClient, "session">;

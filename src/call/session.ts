@@ -16,7 +16,7 @@ const MAX_PARSED_CHARS = 4_096;
 /** The beginning of the session in the user IDs of older versions of Claude Code. */
 const SESSION_MARK = "_session_";
 
-/** What names the session of a call besides its headers, as far as it is known. */
+/** Sources of the session of a call besides its headers, as far as they are known. */
 export interface SessionParts {
   /** Client API of the body. */
   readonly api?: EndpointName | null;

@@ -13,7 +13,7 @@ export function unknownModel(name: string): AgentModel {
   return { name, displayName: name, contextSize: null, maxOutput: null };
 }
 
-/** What an agent needs to know of a gateway. */
+/** Facts of a gateway for an agent. */
 export interface AgentPlace {
   /** Address of the gateway without a path: `http://127.0.0.1:8080`. */
   readonly url: string;

@@ -63,7 +63,7 @@ export interface WorkerRole {
   readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
-  /** What the parent has fetched before the start. */
+  /** Values that the parent has fetched before the start. */
   readonly handed: readonly Handed[];
   /** Requests something that the parent refreshes; it arrives at `receive`. */
   demand(demanded: Demand): void;

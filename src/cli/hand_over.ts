@@ -8,7 +8,7 @@ import { sourceOf } from "../gateway/compile_tokens.ts";
 import { newKeyRefresh, type RefreshDeps } from "../gateway/key_refresh.ts";
 import type { Demand, Handed } from "../workers/handed.ts";
 
-/** What the hand-over needs of the parent of workers. */
+/** Dependencies of the hand-over on the parent of workers. */
 export interface HandOverDeps extends Pick<CredentialsDeps, "log" | "variable" | "newSource"> {
   readonly world: World;
   readonly credentialRefreshed: CredentialsDeps["counted"];

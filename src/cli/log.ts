@@ -158,7 +158,7 @@ function endLine(found: number, limit: number, last: Hit | null): string {
   return found < limit || last === null ? "" : `More with --cursor ${last.seq}.\n`;
 }
 
-/** What `log show` prints of a record, by its option. */
+/** Part of a record that `log show` prints, by its option. */
 const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
   json: (record) => exportLine(record),
   curl: (record, { gatewayUrl }) => recordCurl(record, gatewayUrl),

@@ -58,7 +58,7 @@ function issueText(issue: Issue, value: unknown): string {
         issue.maximum,
       );
     case "invalid_key":
-      return issue.issues[0]?.message ?? "is not a valid key";
+      return issue.issues[0]?.message || "is not a valid key";
     case "invalid_format":
     case "custom":
       return issue.message;
@@ -71,7 +71,7 @@ function issueText(issue: Issue, value: unknown): string {
 }
 
 function typeText(issue: z.core.$ZodIssueInvalidType, value: unknown): string {
-  if (issue.message.startsWith("must be")) return issue.message;
+  if (issue.message !== "") return issue.message;
   const isBare = typeof value === "number" || typeof value === "boolean";
   if (issue.expected === "string" && isBare) return "must be text; put it in quotes";
   return KINDS.get(issue.expected) ?? "has the wrong type";

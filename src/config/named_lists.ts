@@ -4,7 +4,7 @@ import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 /** A mapping of a list, with its index. */
 export type Item = readonly [index: number, item: JsonObject];
 
-/** What the name of a template must be, in the text of a problem. */
+/** Rule for the name of a template, as the text of a problem. */
 export const A_TEMPLATE = "the name of a template";
 
 /** Returns the mappings in a list, with their indices. */

@@ -49,40 +49,40 @@ const words = z.array(z.string()).transform((written) => {
 const capabilities = section({
   chat_completions_lifecycle: flag().prefault(false)
     .describe(
-      "The upstream stores Chat Completions: list, retrieve, update, delete, messages (type compat).",
+      "The provider stores Chat Completions: list, retrieve, update, delete, messages (type compat).",
     ),
   responses_lifecycle: flag().prefault(false)
-    .describe("The upstream stores its Responses: retrieve, delete, input items (type compat)."),
+    .describe("The provider stores its Responses: retrieve, delete, input items (type compat)."),
   conversations: flag().prefault(false)
-    .describe("The upstream has the Conversations API (type compat)."),
+    .describe("The provider has the Conversations API (type compat)."),
   background_responses: flag().prefault(false)
-    .describe("The upstream accepts background: true for Responses (type compat)."),
+    .describe("The provider accepts background: true for Responses (type compat)."),
   response_cancellation: flag().prefault(false)
-    .describe("The upstream can cancel a running Response (type compat)."),
+    .describe("The provider can cancel a running Response (type compat)."),
   response_compaction: flag().prefault(false)
-    .describe("The upstream can compact the input of a Response (type compat)."),
+    .describe("The provider can compact the input of a Response (type compat)."),
   response_input_tokens: flag().prefault(false)
-    .describe("The upstream can count the input tokens of a Response (type compat)."),
+    .describe("The provider can count the input tokens of a Response (type compat)."),
   structured_outputs: flag().prefault(false)
     .describe(
-      "The upstream accepts a JSON Schema for its response. Type compat: only for clients of the " +
+      "The provider accepts a JSON Schema for its response. Type compat: only for clients of the " +
         "Messages API.",
     ),
   reasoning_effort: flag().prefault(false)
     .describe(
-      "The upstream accepts a reasoning effort. Type compat: only for clients of the Messages API.",
+      "The provider accepts a reasoning effort. Type compat: only for clients of the Messages API.",
     ),
   reasoning_effort_levels: words.prefault([])
     .describe("Permitted effort levels; if empty: low, medium and high."),
   adaptive_thinking: flag().prefault(false)
-    .describe("The upstream accepts thinking.type adaptive (type messages)."),
+    .describe("The provider accepts thinking.type adaptive (type messages)."),
   custom_tools: flag().prefault(false)
     .describe(
-      "The upstream takes custom tools (type compat); if false, they become functions. Those of Chat " +
+      "The provider takes custom tools (type compat); if false, they become functions. Those of Chat " +
         "clients become functions only with a profile.",
     ),
   embeddings_base64: flag().prefault(false)
-    .describe("The upstream can return embeddings in base64 (type compat)."),
+    .describe("The provider can return embeddings in base64 (type compat)."),
   relay: z.array(z.enum(RELAY_FAMILIES)).optional()
     .describe(
       "Endpoints that are relayed to the upstream (type compat); none by default, all for the ID " +

@@ -5,7 +5,7 @@ import type { Config } from "./schema.ts";
 /** A place of the file that says what is recorded of its calls. */
 interface RecordPlace {
   readonly path: Path;
-  /** What it is, with its name: `key ci`. */
+  /** Kind of the place, with its name: `key ci`. */
   readonly title: string;
   readonly choice: RecordChoice;
 }

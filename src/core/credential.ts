@@ -7,7 +7,7 @@ export interface AwsKeys {
   readonly sessionToken: string | null;
 }
 
-/** What proves to a provider who the gateway is. */
+/** Proof to a provider of who the gateway is. */
 export type AccessSecret = { readonly kind: "token"; readonly token: string } | AwsKeys;
 
 /** A credential as its source has issued it. */

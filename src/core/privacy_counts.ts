@@ -7,8 +7,8 @@ export interface RuleCount {
 }
 
 /**
- * What the privacy rules of a call have found and restored, for its header, log line and metrics.
- * It has names and counts, never a value or a token.
+ * Counts of what the privacy rules of a call have found and restored, for its header, log line and
+ * metrics. It has names and counts, never a value or a token.
  */
 export interface PrivacyCounts {
   /** Matches by rule and phase, in the order in which they were found first. */

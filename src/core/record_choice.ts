@@ -1,10 +1,10 @@
 /**
- * What is recorded of a call: nothing, its figures, or its content too; `never` wins over what any
- * other place says. In the order of their strength.
+ * Extent of the record of a call: nothing, its figures, or its content too; `never` wins over what
+ * any other place says. In the order of their strength.
  */
 export const RECORD_CHOICES = ["none", "heads", "all", "never"] as const;
 
-/** What is recorded of a call, as a key, a group, a route or the default says. */
+/** Extent of the record of a call, as a key, a group, a route or the default says. */
 export type RecordChoice = (typeof RECORD_CHOICES)[number];
 
 /** Returns the strongest of several choices; `none` without any. */

@@ -12,7 +12,7 @@ export const SESSION_HEADERS = [
 ] as const;
 
 /**
- * What named a session: the gateway's own header, the header of an agent, a member of the body, or
+ * Source of a session: the gateway's own header, the header of an agent, a member of the body, or
  * the gateway for a WebSocket whose handshake names none.
  */
 export type SessionSource =

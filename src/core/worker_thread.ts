@@ -5,7 +5,7 @@ export interface WorkerThread<Request> {
   terminate(): void;
 }
 
-/** What a further thread reports. */
+/** Reports of a further thread. */
 export interface WorkerEvents<Reply> {
   onReply(reply: Reply): void;
   /** The thread has ended by itself. */

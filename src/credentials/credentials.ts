@@ -6,7 +6,7 @@ import { newSource as sourceOf } from "./new_source.ts";
 import { type Refresher, startRefresher } from "./refresher.ts";
 import type { NewSource, SourceDeps } from "./source.ts";
 
-/** What the credentials of a process need. */
+/** Dependencies of the credentials of a process. */
 export interface CredentialsDeps extends Pick<SourceDeps, "variable"> {
   readonly world: World;
   readonly log: Log;
@@ -21,7 +21,7 @@ export interface CredentialsDeps extends Pick<SourceDeps, "variable"> {
 /** The credentials that this process refreshes. */
 export interface Credentials {
   /**
-   * Refreshes these credentials from now on and no others. One with equal settings goes on; a new
+   * Refreshes these credentials from now on and no others. One with equal settings continues; a new
    * one is fetched at once.
    */
   configure(credentials: Generation["credentials"]): void;

@@ -18,7 +18,7 @@ const LOOK_AGAIN_INTERVAL_MS = 1_000;
 const FIRST_BACKOFF_MS = 1_000;
 const MAX_BACKOFF_MS = 60_000;
 
-/** What the refresher of a credential is made of. */
+/** Dependencies of the refresher of a credential. */
 export interface RefresherDeps {
   readonly world: Pick<World, "after" | "random" | "wall" | "now">;
   readonly holder: CredentialHolder;

@@ -16,7 +16,7 @@ export interface CredentialSource {
   fetch(cancellation: Cancellation): Promise<Fetched>;
 }
 
-/** What a source needs of its process. */
+/** Dependencies of a source. */
 export interface SourceDeps {
   readonly world: Pick<World, "send" | "wall" | "after">;
   /** Returns an environment variable; undefined without one. */

@@ -3,7 +3,7 @@
  * and a source. Repetitions are bounded, so that each pattern takes time in proportion to the text.
  */
 
-/** What recognises one kind of error: all members that are present must match. */
+/** Pattern of one kind of error: all members that are present must match. */
 export interface HostError {
   /** Hosts that send it. */
   readonly hosts: string;
@@ -14,7 +14,7 @@ export interface HostError {
   readonly sentence?: RegExp;
   /** Day of the facts. */
   readonly asOf: string;
-  /** What was read for the row; `UNREAD` if nothing was. */
+  /** Source that was read for the row; `UNREAD` if none was. */
   readonly source: string;
 }
 
@@ -213,7 +213,7 @@ export const CONTENT_FILTER_ERRORS: readonly HostError[] = [
 ];
 
 /**
- * Errors of a tool loop that goes on without thinking, by a model that thinks before its calls.
+ * Errors of a tool loop that continues without thinking, by a model that thinks before its calls.
  */
 export const MISSING_THINKING_ERRORS: readonly HostError[] = [
   {

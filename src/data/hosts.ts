@@ -1,5 +1,5 @@
 /**
- * What is known of hosts of models: addresses, credentials, what they can do, and how their Chat
+ * Known hosts of models: addresses, credentials, what they can do, and how their Chat
  * protocol differs from that of the OpenAI API. Each host states its date and its sources. Nothing
  * is inferred from an address: a file names the profile of its provider, and `check` suggests one.
  */
@@ -47,7 +47,7 @@ export interface Host {
   readonly auth: "bearer" | "x-api-key" | "none";
   /** Name of the service in signatures of AWS; absent for other hosts. */
   readonly signedAs?: string;
-  /** What the host can do for every model, for configurations that name it. */
+  /** Capabilities of the host for every model, for configurations that name it. */
   readonly capabilities?: Capabilities;
   /** Absent if the host needs none. */
   readonly profile?: HostProfile;

@@ -36,7 +36,7 @@ const MAX_TEXT_BYTES = 1_000_000;
 
 /** Parser of a multipart body in pieces of any size. Its refusals are `invalid_multipart`. */
 export interface FormParser {
-  /** Reads the next piece of the body; returns the refusal of the body, or null if it goes on. */
+  /** Reads the next piece of the body; returns the refusal of the body, or null if it continues. */
   push(piece: Uint8Array): Failed | null;
   /** Returns the body, which has ended; `pieces` are all pieces of it. */
   end(pieces: readonly Bytes[]): Result<MultipartBody>;

@@ -122,7 +122,7 @@ export function newPartScanner(
   }
 
   return {
-    /** Returns the refusal of the body; null if it goes on. */
+    /** Returns the refusal of the body; null if it continues. */
     push(piece: Uint8Array): Failed | null {
       let at = 0;
       const byteAt = (back: number) => piece[at - back] ?? tail.at(at - back) ?? 0;

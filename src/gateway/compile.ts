@@ -124,7 +124,7 @@ export function compileCredentials(
   return compiled;
 }
 
-/** What a provider has besides its settings. */
+/** Members of a provider besides its settings. */
 interface Compiled {
   readonly generation: number;
   readonly sharedNamespace: string;
@@ -339,7 +339,7 @@ function compileRoute(
   };
 }
 
-/** What all targets of a route have. */
+/** Settings that all targets of a route share. */
 type SharedByTargets =
   & Pick<RouteTarget, "omitTools" | "delivery" | "preset">
   & Pick<Failover, "fallbackOn">;

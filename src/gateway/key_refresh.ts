@@ -41,7 +41,7 @@ export interface KeyReceiver {
   end(source: string, keys: readonly VerifyingKey[] | null): void;
 }
 
-/** What the refresh of keys needs. */
+/** Dependencies of the refresh of keys. */
 export interface RefreshDeps {
   readonly world: Pick<World, "after" | "random" | "send">;
   readonly log: Log;

@@ -1,6 +1,6 @@
 import type { ReportLine } from "./report.ts";
 
-/** What became of a source. */
+/** Result of an import. */
 export interface Imported {
   /** Text of the configuration file; null if nothing of the source can be served. */
   readonly file: string | null;

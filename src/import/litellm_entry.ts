@@ -34,7 +34,7 @@ export interface Entry {
   readonly settings: Settings;
   /** The key in the form of our file; null without one. */
   readonly key: string | null;
-  /** Upstream model; undefined if the requested name goes on. */
+  /** Upstream model; undefined if the requested name is sent. */
   readonly model: string | undefined;
   readonly order: number;
   readonly weights: { readonly [metric in Metric]: number | null };

@@ -14,7 +14,7 @@ const HEAD = [
   "one sets them too. The comments name the places of the source.",
 ];
 
-/** What the file is made of. */
+/** Parts of the file. */
 interface FileParts {
   readonly models: Models;
   /** Names for which the aliases are. */

@@ -6,7 +6,7 @@ import type { Report } from "./report.ts";
 import { memberOf, membersOf, textOf, type Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
 
-/** What entries are read with. */
+/** Context in which entries are read. */
 export interface EntryReader {
   readonly report: Report;
   readonly variables: Variables;

@@ -1,6 +1,6 @@
 import { HOSTS } from "../data/hosts.ts";
 
-/** What a prefix of `litellm_params.model` means: the provider of the model. */
+/** Meaning of a prefix of `litellm_params.model`: the provider of the model. */
 export interface Prefix {
   /**
    * `openai`: Chat Completions at `address`, else at `api_base`; `anthropic` and `ollama` their own

@@ -23,7 +23,7 @@ export function newProviders(reserved: ReadonlySet<string>): Providers {
   const ids = new Map<string, string>();
   const found = new Map<string, { readonly settings: Settings; readonly from: string[] }>();
 
-  /** The last number of a name like each base: the search goes on after it. */
+  /** The last number of a name like each base, where the next search begins. */
   const numbers = new Map<string, number>();
 
   function freeId(wanted: string): string {

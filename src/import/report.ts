@@ -1,7 +1,7 @@
 import { type Leaf, leavesOf, memberOf, type Tree } from "./source.ts";
 
 /**
- * What became of a value of the source. `differently` works, but not in the same way; `missing` is
+ * Result of the import of a value. `differently` works, but not in the same way; `missing` is
  * what a client or an operator would notice; `no meaning` concerns only the other program.
  */
 export type Status = "carried" | "differently" | "missing" | "no meaning";

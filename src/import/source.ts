@@ -27,7 +27,7 @@ export interface List {
 /** A value of the source with its path, as the report names it. */
 export type Tree = Leaf | Mapping | List;
 
-/** What is parsed: a file of LiteLLM is YAML 1.1, one of claude-code-router JSON with comments. */
+/** Syntax of a source: YAML 1.1 of LiteLLM, JSON with comments of claude-code-router. */
 export type SourceForm = "yaml" | "json";
 
 /** A parsed source, or the problem with it as a line without any text of the source. */

@@ -5,7 +5,7 @@ import { leavesOf, textOf, type Tree } from "./source.ts";
 export interface Secret {
   /** Text for the file, a variable; null if there is no secret. */
   readonly text: string | null;
-  /** What the report says of it; empty if it was a variable in the source too. */
+  /** Text of the report; empty if it was a variable in the source too. */
   readonly note: string;
 }
 
@@ -14,7 +14,7 @@ export interface ClientSecret {
   /** Name of its member, and the text of that. */
   readonly member: "value" | "sha256";
   readonly text: string;
-  /** What the report says of it; empty if it was a variable in the source too. */
+  /** Text of the report; empty if it was a variable in the source too. */
   readonly note: string;
 }
 

@@ -74,7 +74,7 @@ export interface CallReport {
    * Name of the session, or the user ID of a Messages request without one; null if absent.
    */
   session: string | null;
-  /** What named the session; null without one. */
+  /** Source of the session; null without one. */
   sessionFrom: string | null;
   /** Endpoint of the call. */
   endpoint: EndpointFacts;
@@ -83,7 +83,7 @@ export interface CallReport {
   /** Name of the template of the client, and of the issuer of its token; null without one. */
   template: string | null;
   issuer: string | null;
-  /** What metrics show of a client with a token; null for every other one. */
+  /** Labels of a client with a token in metrics; null for every other one. */
   measured: MeasuredClient | null;
   /** End user of the client key, as a part of a digest; null without one. */
   endUser: string | null;
@@ -145,7 +145,7 @@ export interface CallReport {
    * it was not.
    */
   held: "complete" | "released" | null;
-  /** What is recorded of the call; null for nothing. */
+  /** Extent of the record of the call; null for none. */
   recorded: "heads" | "all" | null;
   /** Items that the gateway's own conversation had before the call; null without one. */
   conversationItems: number | null;
@@ -153,7 +153,7 @@ export interface CallReport {
   requestedModel: string | null;
   /** Result of the cache lookup; null if there was none. */
   cache: "HIT" | "MISS" | null;
-  /** What privacy rules have found and restored; null for a call without a policy. */
+  /** Counts of the privacy rules; null for a call without a policy. */
   privacy: PrivacyCounts | null;
   /** Facts for the admin page; null while it is off. */
   trace: Trace | null;

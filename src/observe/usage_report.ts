@@ -10,7 +10,7 @@ export const USAGE_COLUMNS = [...ALL_COLUMNS, "user"] as const;
 /** A column by which usage is added up. */
 export type UsageColumn = (typeof USAGE_COLUMNS)[number];
 
-/** What `by` may be, in a sentence. */
+/** The values of `by`, in a sentence. */
 export const USAGE_COLUMNS_TEXT = "key, model, provider, day or user";
 
 /**

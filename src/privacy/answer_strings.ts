@@ -1,7 +1,7 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
 import { type JsonPath, type Objects, textOfString, walkJson } from "./json_strings.ts";
-import { atOnce } from "../core/at_once.ts";
+import { atOnce } from "../formats/at_once.ts";
 
 /** Place of a string in the JSON text of an answer, with its quotes, valid while it is visited. */
 export interface StringPlace extends Span {

@@ -12,7 +12,7 @@ export type TextKind = "plain" | "json" | "signed";
 
 /** Part of a text of an answer that the gateway knows. */
 export interface Part extends Span {
-  /** What replaces it; null if it stays. */
+  /** Replacement; null if it stays. */
   readonly text: string | null;
   /** The rule that matches; null for the form of a token. */
   readonly rule: Rule | null;

@@ -2,7 +2,7 @@ import type { AnswerText, Part, TextKind } from "./answer_text.ts";
 
 /** A string of an event that is not delivered yet. */
 export interface Slot {
-  /** What the client gets so far. */
+  /** Text that the client gets so far. */
   text: string;
   /** True while more of it may be decided. */
   isOpen: boolean;

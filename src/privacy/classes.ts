@@ -1,7 +1,7 @@
 import type { JsonPath } from "./json_strings.ts";
 
 /**
- * What a string of a request is: text that may be replaced, a name that others must find again, a
+ * Class of a string of a request: text that may be replaced, a name that others must find again, a
  * tag of a closed list, or data in base64 that no rule can read: `opaque` is what a provider has
  * made, `unread` what the client sends. `signed` is text under a signature that a change would
  * break.

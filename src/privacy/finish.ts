@@ -16,7 +16,7 @@ import {
   positionEdits,
   positionMayBeIn,
 } from "./positions.ts";
-import { atOnce } from "../core/at_once.ts";
+import { atOnce } from "../formats/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
 

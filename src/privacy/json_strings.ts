@@ -18,7 +18,7 @@ export interface JsonToken extends Span {
   readonly text?: string;
 }
 
-/** What a walk knows of the objects and lists that it enters. */
+/** State of a walk in the objects and lists that it enters. */
 export interface Objects {
   /**
    * Called for each object and list where it begins, with the last step of its path. Returns what

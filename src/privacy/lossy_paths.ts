@@ -22,7 +22,7 @@ const PARAMETERS: readonly JsonPath[] = [
 /** Maximum number of paths that a header names, and depth of a schema in which they are found. */
 const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
 
-/** What the Responses API calls log probabilities in `include`. */
+/** Name of log probabilities in `include` (Responses API). */
 const INCLUDED_LOGPROBS = "message.output_text.logprobs";
 
 /**

@@ -10,7 +10,7 @@ import type { Finder } from "./types.ts";
  */
 const MAX_WAITING_PIECES = 64, MAX_WAITING_CHARS = 16 * 1024;
 
-/** What a pattern of the file needs besides its text. */
+/** Settings of a pattern of the file besides its text. */
 export interface PatternOptions {
   /** One of these texts is in each string that is searched; none for no condition. */
   readonly contains: readonly string[];

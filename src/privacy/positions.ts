@@ -8,7 +8,7 @@ import { type Move, movedPosition, movesOf } from "./moves.ts";
 import { newPiecesTest } from "./pace.ts";
 import type { AnswerForm } from "./types.ts";
 
-/** What only a text with positions has. */
+/** Form of a text that may have positions. */
 const MAY_HAVE_POSITION = /"annotations?"|"start_char_index"/;
 
 /** Members of an annotation with a position in a text of the answer; true for an end. */

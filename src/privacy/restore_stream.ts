@@ -2,12 +2,12 @@ import { charsOf, type StreamRecord, type StreamReply } from "../core/stream/rep
 import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
-import { atOnce } from "../core/at_once.ts";
+import { atOnce } from "../formats/at_once.ts";
 import { atPaceOf, type Pace } from "./pace.ts";
 import { newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 
-/** What is delivered while events are held, which a sign of life with a number would overtake. */
+/** Record sent while events are held, which a sign of life with a number would overtake. */
 const COMMENT: StreamRecord = { event: null, data: "", raw: ": keep-alive\n\n" };
 
 /** How a stream ends that is not delivered to its end. */

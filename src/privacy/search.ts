@@ -41,7 +41,7 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
   let count = 0;
 
   function searchPiece(rule: Rule, finder: Finder, to: number): void {
-    // Without the rest of the text: a search that finds nothing goes on to its end.
+    // Without the rest of the text: a search that finds nothing continues to its end.
     const contextChars = finder.maxChars + CONTEXT_CHARS;
     const begin = finder.needsWhole === true ? 0 : Math.max(0, from - contextChars);
     const window = finder.needsWhole === true ? text : text.slice(begin, to + contextChars);

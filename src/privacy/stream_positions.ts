@@ -1,19 +1,19 @@
 import { parseJson } from "../core/json/json.ts";
 import type { Part } from "./answer_text.ts";
 import { annotatedTexts } from "./event_channels.ts";
-import { atOnce } from "../core/at_once.ts";
+import { atOnce } from "../formats/at_once.ts";
 import { charsIn, charSteps, type Move, movedPosition, movesOf } from "./moves.ts";
 
 /** Characters of events whose texts are not counted yet. They count in no budget of memory. */
 const MAX_UNCOUNTED_CHARS = 16 * 1024;
 
-/** What counts for a text whose characters are counted. */
+/** Counted size of a text whose characters are counted. */
 const COUNTED_CHARS = 64;
 
 /** Maximum number of texts whose positions are known, and of their changes. */
 const MAX_TEXTS = 1_024, MAX_MOVES = 50_000;
 
-/** What only an event has whose text may have annotations in later ones. */
+/** Form of an event whose text may have annotations in later ones. */
 const MAY_BE_ANNOTATED = /"choices"|\.delta"/;
 
 /** How the texts of a stream have changed so far. */

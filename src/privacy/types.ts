@@ -4,7 +4,7 @@ import type { Move } from "./moves.ts";
 
 /** Finds the values of one kind in a text, in time that grows with the text and no faster. */
 export interface Finder {
-  /** What a mask and a token show: 2 to 12 letters from a to z. */
+  /** Label in masks and tokens: 2 to 12 letters from a to z. */
   readonly label: string;
   /** The longest match in UTF-16 code units. */
   readonly maxChars: number;
@@ -36,7 +36,7 @@ export interface Rule {
   /** Position in the file: of two equal matches the rule with the lower one wins. */
   readonly order: number;
   readonly phase: RuleCount["phase"];
-  /** What becomes of a match. */
+  /** Treatment of a match. */
   readonly action: RuleCount["action"];
   readonly finders: readonly Finder[];
   /** Values that are no match although a finder finds them. */
@@ -103,7 +103,7 @@ export interface AnswerForm {
   documents?: ReadonlyMap<number, readonly Move[]>;
 }
 
-/** What a call carries whose client has a policy. */
+/** Privacy state of a call whose client has a policy. */
 export interface CallPrivacy {
   readonly policy: Policy;
   /** Tokens of the values that the call has replaced so far. */
@@ -119,7 +119,7 @@ export interface CallPrivacy {
   readonly held: (() => number)[];
 }
 
-/** What the calls share in which a value has the same token. */
+/** State shared by the calls in which a value has the same token. */
 export interface Scopes {
   /** For values in system texts, instructions and tools: the client, over all its conversations. */
   readonly client: string;

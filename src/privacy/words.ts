@@ -5,7 +5,7 @@ import type { Finder } from "./types.ts";
 interface Phrase {
   readonly before: string;
   readonly first: string;
-  /** What follows the first word; any white space is one blank. */
+  /** Text after the first word; any white space is one blank. */
   readonly rest: string;
 }
 

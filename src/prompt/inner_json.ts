@@ -1,8 +1,6 @@
 import type { Refusal } from "../core/failure/failure.ts";
-import { isObject, type JsonObject } from "../core/json/json.ts";
 import { type Failed, refuse } from "../core/failure/result.ts";
 import { countItems } from "../core/json/scan.ts";
-import type { Optional } from "./refusals.ts";
 
 /** Maximum number of members and elements in all JSON texts inside the strings of one request. */
 const MAX_INNER_ITEMS = 200_000;
@@ -43,28 +41,4 @@ export function tooManyInnerItems(path: string): Failed<Refusal> {
     },
     path,
   );
-}
-
-/**
- * Returns the refusal of messages whose tool calls have arguments with too many members and
- * elements; null if they may be parsed. Types are not validated.
- */
-export function argumentItemsProblem(messages: Optional): Failed<Refusal> | null {
-  const items = newInnerItems();
-  for (const [index, message] of (Array.isArray(messages) ? messages : []).entries()) {
-    if (!isObject(message)) continue;
-    for (const [path, called] of calledIn(message)) {
-      const text = isObject(called) ? called.arguments : null;
-      if (typeof text !== "string" || items.admits(text)) continue;
-      return tooManyInnerItems(`messages[${index}].${path}.arguments`);
-    }
-  }
-  return null;
-}
-
-function calledIn({ tool_calls, function_call }: JsonObject): (readonly [string, Optional])[] {
-  const calls = (Array.isArray(tool_calls) ? tool_calls : []).map((call, index) =>
-    [`tool_calls[${index}].function`, isObject(call) ? call.function : null] as const
-  );
-  return function_call === undefined ? calls : [...calls, ["function_call", function_call]];
 }

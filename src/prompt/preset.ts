@@ -18,7 +18,7 @@ export interface Parameters {
   readonly stop?: readonly string[] | undefined;
 }
 
-/** What a named model adds to the requests of its targets. */
+/** Members that a named model adds to the requests of its targets. */
 export interface Preset {
   /** Name of the named model; with `*` it is a pattern. */
   readonly name: string;
@@ -56,7 +56,7 @@ export function parameterAt({ name }: Pick<Preset, "name">, key: keyof Parameter
   return { field: FIELDS[key], path: `models.${name}.parameters.${key}` };
 }
 
-/** What decides how a named model changes a prompt, besides the prompt. */
+/** Facts besides the prompt by which a named model changes it. */
 export interface PresetFor {
   readonly carrier: Carrier;
   /** True for the Messages protocol, where thinking excludes sampling (extended thinking). */

@@ -45,7 +45,7 @@ export interface GivenSchema<Value = JsonObject> extends Given<Value> {
 }
 
 /**
- * What a client asks of a model, in any client API. Types are checked, absent and null members are
+ * Request of a client to a model, in any client API. Types are checked, absent and null members are
  * null, and schemas keep their spelling. A parser has already given each field to the carrier
  * of the wire (`Carrier.use`), so that everything in a prompt is carried, at least in part.
  */
@@ -112,7 +112,7 @@ export interface AssistantTurn extends Omit<Turn, "content"> {
   /** Signed thinking that the client sent back. */
   readonly thinking: readonly Given<ThinkingBlock>[];
   readonly calls: readonly ToolCall[];
-  /** What a Chat host has signed, as the client sent it back in a seal; null for none. */
+  /** Signatures of a Chat host, as the client sent them back in a seal; null for none. */
   readonly signed: Given<readonly JsonObject[]> | null;
   /** Reasoning of the message that the gateway stored, for the account that made it. */
   readonly stored: OwnedReasoning | null;

@@ -15,7 +15,7 @@ export const MAX_BODY_CHARS = 1024 * 1024;
 /** Text after which the captured response of a call is counted again. */
 const COUNT_INTERVAL_CHARS = 64 * 1024;
 
-/** What a capture passes its record to. */
+/** Receiver of the record of a capture. */
 export interface RecordSink {
   /** Counts captured text of a running call; false if there is no room for it. */
   hold(chars: number): boolean;

@@ -1,4 +1,4 @@
-/** What a record with content has of the calls of an endpoint. */
+/** Content in the records of the calls of an endpoint. */
 export interface EndpointContent {
   readonly request: boolean;
   readonly response: boolean;

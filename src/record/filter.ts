@@ -4,7 +4,7 @@ import type { RecordHead } from "./record.ts";
 import { comparable, type SearchedPart, searchedTexts, singleSpaced } from "./searched_texts.ts";
 import type { StoredBody, StoredHead } from "./written_record.ts";
 
-/** What is searched for, as plain data. Absent members match every record. */
+/** Conditions of a search, as plain data. Absent members match every record. */
 export interface RecordFilter {
   /** Unix times in milliseconds between which the call began. */
   readonly since?: number;

@@ -15,7 +15,7 @@ import type { KnownHead } from "./written_record.ts";
 /** Maximum length of a name that clients choose. */
 const MAX_NAME_CHARS = 1_024;
 
-/** What a head has besides the facts of its call. */
+/** Members of a head besides the facts of its call. */
 interface HeadParts {
   readonly mask: PartMask;
   readonly why: RecordHead["why"];

@@ -63,7 +63,7 @@ export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
   };
 }
 
-/** What a record has of clients and providers. */
+/** Headers, texts and names of clients and providers in a record. */
 interface MaskedParts {
   readonly head: KnownHead;
   readonly request?: CallRecord["request"] | undefined;

@@ -96,7 +96,7 @@ const recordSchema = z.object({
 /** One recorded call. */
 export type CallRecord = z.output<typeof recordSchema>;
 
-/** What a record has without the content of its call. */
+/** Members of a record without the content of its call. */
 export type RecordHead = CallRecord["head"];
 
 /** A record, or the problem with its text as the predicate of a sentence. */

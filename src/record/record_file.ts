@@ -19,7 +19,7 @@ import { newRowCodec, recordsIn, type RowBodies, type SealedRow } from "./row_co
 import { MAX_ROW_RECORDS, MAX_ROW_SPREAD_MS, RECORD_TABLES } from "./tables.ts";
 import type { StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
 
-/** What a file of records is opened with. */
+/** Options of a file of records. */
 export interface RecordFileOptions extends RecordSettings {
   readonly path: string;
   /** Keys of 32 bytes; the first one seals. */
@@ -62,7 +62,7 @@ export type Written =
 /** A part of a search. */
 export interface ScanRequest {
   readonly filter: RecordFilter;
-  /** Number before which the search goes on; null from the newest record on. */
+  /** Number before which the search continues; null from the newest record on. */
   readonly before: number | null;
   /** Maximum number of hits. */
   readonly limit: number;
@@ -85,7 +85,7 @@ export interface ScanResult {
   readonly chars: number;
 }
 
-/** What a file has, in all. */
+/** Totals of a file. */
 export interface RecordFileInfo extends RecordTotals {
   readonly readable: number;
   /** Records that cannot be opened, by the number of their key. */

@@ -4,7 +4,7 @@ import { MaskingTimeout, maskText } from "./mask_text.ts";
 import { redactCredentials } from "./redact_credentials.ts";
 
 /**
- * What is masked before a record is written: the rules of a policy of `privacy` with the time that
+ * Masking before a record is written: the rules of a policy of `privacy` with the time that
  * a record may take, or one of the built-in words.
  */
 export type RecordPolicy =

@@ -14,7 +14,7 @@ import { MAX_ROW_RECORDS } from "./tables.ts";
 import { type RecordThread, type StartRecordThread, startRecordThread } from "./thread.ts";
 import type { WrittenRecord } from "./written_record.ts";
 
-/** What a recorder depends on. */
+/** Dependencies of a recorder. */
 export interface RecorderDeps {
   readonly world: Pick<World, "after" | "wall">;
   readonly log: Pick<Log, "info" | "warn" | "error">;

@@ -64,7 +64,7 @@ function withInner(text: string): string[] {
   return texts.found;
 }
 
-/** What is collected of a value. */
+/** Texts collected of a value. */
 interface Texts {
   readonly found: string[];
   /** Pieces of a stream by their channel; null outside streams. */

@@ -8,7 +8,7 @@ import type { ClientKey } from "../access/client_key.ts";
 import type { Route } from "../call/generation.ts";
 import type { RecordHead } from "./record.ts";
 
-/** What is recorded of a call, and which places said so. */
+/** Extent of the record of a call, and the places that said so. */
 export interface Selection {
   readonly kind: "heads" | "all";
   readonly why: RecordHead["why"];

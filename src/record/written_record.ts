@@ -1,6 +1,6 @@
 import type { CallRecord, RecordHead } from "./record.ts";
 
-/** What is known of a call in the gateway's thread; the rest of its head is in its content. */
+/** Facts of a call in the gateway's thread; the rest of its head is in its content. */
 export type KnownHead = Omit<RecordHead, "tools_offered" | "tools_called" | "finish">;
 
 /** A finished call as it is passed to the thread of the file. */
@@ -14,7 +14,7 @@ export interface WrittenRecord {
   readonly response?: NonNullable<CallRecord["response"]>;
 }
 
-/** What is sealed as the head of a record. */
+/** Sealed head of a record. */
 export interface StoredHead {
   readonly id: string;
   /** The same time as in the file, where everybody with the file can change it. */
@@ -22,5 +22,5 @@ export interface StoredHead {
   readonly head: RecordHead;
 }
 
-/** What is sealed as the body of a record. */
+/** Sealed body of a record. */
 export type StoredBody = Pick<CallRecord, "request" | "response" | "previous">;

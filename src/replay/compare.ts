@@ -12,13 +12,13 @@ export interface Costs {
   readonly after: number | null;
 }
 
-/** What both configurations do with a record. */
+/** Results of both configurations for a record. */
 export interface Comparison {
   readonly differences: readonly Difference[];
   readonly cost: Costs;
 }
 
-/** What a comparison needs besides the two results. */
+/** Context of a comparison besides the two results. */
 export interface CompareOptions {
   readonly head: RecordHead;
   readonly before: Pricing;

@@ -1,7 +1,7 @@
 import { DIFFERENCE_KINDS, type DifferenceKind } from "./difference.ts";
 import type { Report } from "./report.ts";
 
-/** What makes a replay fail. */
+/** Conditions under which a replay fails. */
 export interface FailOn {
   readonly kinds: ReadonlySet<DifferenceKind>;
   /** Rise of the cost that still passes, as a ratio; null for any. */

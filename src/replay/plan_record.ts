@@ -38,7 +38,7 @@ export interface PlannedCall {
   readonly skipped: Plan["skipped"];
 }
 
-/** What one configuration does with a recorded request. */
+/** Result of one configuration for a recorded request. */
 export interface Replayed {
   readonly client: ClientView;
   /** `other`: neither refused nor routed, so that there is nothing to compare. */

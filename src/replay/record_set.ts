@@ -6,7 +6,7 @@ export interface RecordPlace {
   readonly length: number;
 }
 
-/** What is known of a record before it is read. */
+/** Facts of a record before it is read. */
 export interface RecordEntry extends RecordPlace {
   readonly id: string;
   readonly at: string;
@@ -47,7 +47,7 @@ const BLOCK_BYTES = 1024 * 1024;
 
 const LINE_FEED_CODE = 0x0a;
 
-/** What the first look at a record has found. */
+/** Result of the first look at a record. */
 interface FoundRecord extends Omit<RecordEntry, "isChained"> {
   readonly key: string | null;
   /** ID of the response that it continues. */

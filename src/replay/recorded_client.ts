@@ -8,17 +8,17 @@ import type { RecordHead } from "../record/record.ts";
 import { setCaller } from "../server/admission/auth.ts";
 import { SUBJECT_PREFIX } from "../traffic/buckets.ts";
 
-/** What a configuration says of the client of a record. */
+/** Client of a record by a configuration. */
 export interface ClientView {
   /** `lapsed`: disabled, or expired at the time of the record. */
   readonly kind: "not required" | "missing" | "lapsed" | "known";
-  /** What the client may use, as text. */
+  /** Permissions of the client, as text. */
   readonly permissions: string;
 }
 
 /**
  * Admits the client of a record by its name, because no record has a credential. Limits do not
- * count, but permissions do. Returns the refusal; null if the call goes on.
+ * count, but permissions do. Returns the refusal; null if the call continues.
  */
 export function admitRecorded(call: Call, head: RecordHead): Failed | null {
   const { generation } = call;

@@ -7,7 +7,7 @@ import type { NamedRecord } from "./groups.ts";
 import { type DryGateway, newDryGateway } from "./plan_record.ts";
 import type { SkippedReason } from "./report.ts";
 
-/** What records are replayed with. A thread gets it as a message. */
+/** Options of a replay. A thread gets it as a message. */
 export interface ReplaySettings {
   readonly before: Config;
   readonly after: Config;
@@ -55,7 +55,7 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
   };
 }
 
-/** What a record continues besides a response: the ID of a local conversation; null for none. */
+/** The ID of the local conversation that a record continues; null for none. */
 interface Earlier {
   readonly conversation: string | null;
 }

@@ -158,7 +158,7 @@ interface BodyText {
   readonly isOdd: boolean;
 }
 
-/** What is known of the bodies of one whole answer. */
+/** Decoders and the scan of the bodies of one whole answer. */
 interface Bodies {
   /** Returns the text of a body, which is decoded once. */
   textOf(body: Uint8Array): Promise<BodyText>;

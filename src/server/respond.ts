@@ -269,7 +269,7 @@ function addEarlyFields(fields: HeaderPair[], { route, privacy }: CallReport): v
   setField(fields, "x-gateway-early", "true");
 }
 
-/** What a provider has made must not run as a page of the gateway's origin. */
+/** Content of a provider must not run as a page of the gateway's origin. */
 function addForeignContentPolicy(fields: HeaderPair[]): void {
   fields.push(["content-security-policy", "sandbox; default-src 'none'"]);
 }

@@ -19,8 +19,8 @@ export interface StoreUser {
 
 /**
  * Returns the state as one call uses it: a cancelled call does not wait for the store. The
- * operation itself goes on, bounded by the store. State in the memory of the process is used as it
- * is.
+ * operation itself continues, bounded by the store. State in the memory of the process is used as
+ * it is.
  */
 export function stateForCall(state: GatewayState, user: StoreUser): GatewayState {
   if (state.availability === null) return state;

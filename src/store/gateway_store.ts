@@ -11,7 +11,7 @@ export interface GatewayStore extends
   readonly availability: Availability;
 }
 
-/** What a process knows of its state store. */
+/** State store as a process knows it. */
 export interface Availability {
   /** False from the first ping without an answer until the store answers one. */
   isUp(): boolean;

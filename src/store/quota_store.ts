@@ -30,7 +30,7 @@ export interface QuotaScope {
 }
 
 /**
- * What remains of one caller's limits. A refusal that is known without the store has only figures
+ * Rest of one caller's limits. A refusal that is known without the store has only figures
  * of the scope that refuses; those of the rest are null and empty.
  */
 export interface QuotaRest {
@@ -66,7 +66,7 @@ export type QuotaDecision =
   }
   | { readonly kind: "unavailable"; readonly isClock?: true };
 
-/** What a finished call has used of one caller's limits. */
+/** Use of one caller's limits by a finished call. */
 export interface QuotaUse {
   readonly caller: string;
   /** Rate that the tokens count against; null without a rate. */

@@ -11,7 +11,7 @@ export interface StateSettings {
   readonly max_bytes: number;
   /** Maximum number of items of a stored response. */
   readonly max_items: number;
-  /** What happens to rate limits and budgets while the store is not available. */
+  /** Treatment of rate limits and budgets while the store is not available. */
   readonly on_outage: "serve" | "refuse";
   /** True if the gateway does not start, and is not ready, without its store. */
   readonly required: boolean;

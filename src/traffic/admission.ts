@@ -77,7 +77,7 @@ interface Holding {
   readonly drop: (() => void) | null;
 }
 
-/** What a socket holds, and the client of a message that arrives; null for anything else. */
+/** A holding of a socket, and the client of a message that arrives; null for anything else. */
 interface SocketHolding extends Holding {
   readonly drop: () => void;
   readonly arrivingFrom: string | null;

@@ -15,7 +15,7 @@ export function usesLoads(strategy: Strategy): boolean {
   return strategy === "least-pending" || strategy === "lowest-latency";
 }
 
-/** What a strategy sees of a call and its targets. */
+/** Facts of a call and its targets for a strategy. */
 export interface PickView<T> {
   /**
    * Returns the key of a target, unique in its route: also two targets of one provider and model

@@ -25,7 +25,7 @@ export interface RestTimes {
   readonly retryAfterMs: number | null;
 }
 
-/** Rests of refused keys. An account that is still configured after a reload goes on resting. */
+/** Rests of refused keys. An account that is still configured after a reload continues to rest. */
 export interface KeyRests {
   /**
    * Returns the rest of an account, for requests with this model if one is given; null if it does
@@ -68,7 +68,7 @@ export type KeyListener = (
  */
 const MAX_RESTS = 10_000;
 
-/** Longest rest, so that a wrong `Retry-After` does not disable a key for ever: one day. */
+/** Longest rest, so that a wrong `Retry-After` does not disable a key forever: one day. */
 const MAX_REST_MS = 24 * 60 * 60 * 1_000;
 
 /**

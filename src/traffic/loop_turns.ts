@@ -11,7 +11,7 @@ export type TurnKind = "start" | "rest" | "large" | "entering";
 
 /**
  * Time since the beginning of a turn of the event loop in which such work may begin, in
- * milliseconds. The work of short calls goes on for longer: it is behind the large bodies
+ * milliseconds. The work of short calls takes longer: it is behind the large bodies
  * otherwise.
  */
 const MAX_MS_PER_TURN = { start: 8, rest: 4 } as const;
@@ -84,7 +84,7 @@ export function newLoopTurns(
   /** Begins this much work of a kind, and more of it as long as the turn has time. */
   function pass(kind: SharedKind, min: number) {
     for (let count = 0; count < min; count++) queues[kind].shift()?.();
-    // The work that has begun takes its time before this goes on.
+    // The work that has begun takes its time before this continues.
     if (queues[kind].size > 0) queueMicrotask(() => hasTime(kind) && pass(kind, 1));
   }
 

@@ -13,7 +13,7 @@ export interface Timeouts {
   /** Called with the first bytes of the body; absent if its time is not needed. */
   readonly onFirstByte?: () => void;
   /**
-   * True if the attempt goes on for a while after the client has disconnected; absent if it never
+   * True if the attempt continues for a while after the client has disconnected; absent if it never
    * does.
    */
   readonly lingers?: () => boolean;
@@ -128,7 +128,7 @@ export function newAttemptTimer(
     contentArrived(): void {
       contentAt = Infinity;
     },
-    /** Cancels the attempt in 5 s: it goes on only for the token counts of the response. */
+    /** Cancels the attempt in 5 s: it continues only for the token counts of the response. */
     linger,
     /** Stops the timer when the attempt is over. */
     close(): void {

@@ -19,7 +19,7 @@ export interface UnauthorizedRequest {
   readonly headers: HeaderFields;
 }
 
-/** What a signature needs of its process. */
+/** Dependencies of a signature. */
 interface Process {
   readonly world: Pick<World, "wall">;
   readonly turns: LoopTurns;

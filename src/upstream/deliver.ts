@@ -49,7 +49,7 @@ const MAX_UNCOMMITTED_BYTES = 4 * 1024 * 1024;
 /**
  * Reads a stream up to its first record with content, and returns the records for the client. An
  * earlier failure is a failed attempt, not a broken stream. Too many records without content are a
- * failure too: they would fill the memory or keep the client waiting for ever.
+ * failure too: they would fill the memory or keep the client waiting forever.
  */
 export async function commit(
   stream: Stream,
@@ -195,7 +195,7 @@ function identify({ translation, identify }: Stream): Promise<Result<void>> | nu
 /** Records of one group, up to its terminal or a failure. */
 interface Pushed {
   readonly records: StreamRecord[];
-  /** Records that end the stream; null if it goes on. */
+  /** Records that end the stream; null if it continues. */
   readonly terminal: readonly StreamRecord[] | null;
   readonly failure: Failure | null;
 }

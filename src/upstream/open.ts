@@ -44,7 +44,7 @@ const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
  */
 const STREAM_END_TIMEOUT_MS = 100;
 
-/** What applies to a target that no route has. */
+/** Settings of a target that no route has. */
 const NO_FAILOVER: Failover = { firstContentMs: null, contextSize: null, fallbackOn: [] };
 
 /** Events of one attempt. */
@@ -375,7 +375,7 @@ function hasStops({ request: { promises } }: Candidate): boolean {
 }
 
 /**
- * True if the provider goes on after a stream that cannot be delivered, and then reports its
+ * True if the provider continues after a stream that cannot be delivered, and then reports its
  * counts.
  */
 function isUnusable({ kind }: Failure): boolean {

@@ -25,7 +25,7 @@ const LIFTED = exactBut("as that of the message");
 /** The other protocols have no names of authors. */
 const NAME = lossy("the message");
 
-/** What another host has signed: only that host reads it. */
+/** Signatures of another host, which only that host reads. */
 const SIGNATURE = lossy("everything else");
 
 /** The grammar of a custom tool that becomes a function. */

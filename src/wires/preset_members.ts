@@ -15,7 +15,7 @@ export interface ParameterPlaces {
   written?(key: keyof Parameters, value: JsonValue): JsonValue | undefined;
 }
 
-/** What a named model adds to the members of a request. */
+/** Members that a named model adds to a request. */
 export interface FilledMembers {
   /** The members to set. */
   readonly entries: readonly Entry[];

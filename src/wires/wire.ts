@@ -83,7 +83,7 @@ export interface Provider {
   readonly transport: Transport;
 }
 
-/** What a route says of the failures of one of its targets. */
+/** Settings of a route for the failures of one of its targets. */
 export interface Failover {
   /** Time limit to the first content of a stream, in milliseconds; null for none. */
   readonly firstContentMs: number | null;
@@ -192,7 +192,7 @@ export interface IdSource extends Pick<World, "uuid" | "unix"> {
   readonly callIdPrefix?: string;
 }
 
-/** What a prompt is encoded with, besides the prompt. */
+/** Context in which a prompt is encoded. */
 export interface Encoding {
   readonly target: Target;
   /** Carrier of the request, to which the parser has given each field. */

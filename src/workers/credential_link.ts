@@ -1,9 +1,9 @@
 import type { CredentialHolder, CredentialUpdate } from "../core/credential.ts";
 
-/** The credentials of a worker, which its parent refreshes for all workers. */
-export type CredentialLink = ReturnType<typeof newCredentialLink>;
-
-/** Returns the link of a worker to the refreshes of its parent; `demand` requests one. */
+/**
+ * Returns the link of the credentials of a worker to its parent, which refreshes them for all
+ * workers; `demand` requests one.
+ */
 export function newCredentialLink(demand: (id: string) => void) {
   const renewing = new Map<string, PromiseWithResolvers<void>>();
 

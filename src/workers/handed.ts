@@ -1,8 +1,8 @@
 import type { CredentialUpdate } from "../core/credential.ts";
 
 /**
- * What the parent fetches once and hands to all its workers: the credentials of providers, and the
- * keys of issuers.
+ * Values that the parent fetches once and hands to all its workers: the credentials of providers,
+ * and the keys of issuers.
  */
 export type Handed =
   /** A credential was refreshed, or could not be. */
@@ -21,7 +21,7 @@ export type Handed =
   };
 
 /**
- * What a worker demands of its parent: another credential, because a provider has refused this one,
+ * Demand of a worker to its parent: another credential, because a provider has refused this one,
  * or the keys of a source, because a token names one that the worker does not have.
  */
 export type Demand =

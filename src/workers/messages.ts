@@ -15,7 +15,7 @@ export interface StartMessage {
   readonly instanceId: string;
   /** The configuration of all workers; each serves its share. */
   readonly config: Config;
-  /** What the parent has fetched until now. */
+  /** Values that the parent has fetched until now. */
   readonly handed: readonly Handed[];
   readonly isColoured: boolean;
 }

@@ -103,7 +103,7 @@ Deno.test("a listener that takes nothing for half a minute loses its place, and 
   await world.advance(1_000);
   const opened = await Promise.all(Array.from({ length: 15 }, open));
   assertEquals(opened.map(({ response }) => response.status), Array.from(silent, () => 200));
-  assertEquals((await reading.next())?.finished, [], "the stream that reads goes on");
+  assertEquals((await reading.next())?.finished, [], "the stream that reads continues");
   const ended = await new Response(silent[0]?.body).text().catch(String);
   assertEquals(ended, "Error: The listener takes no snapshots.");
   await Promise.all([reading, ...opened].map((stream) => stream.cancel()));

@@ -180,7 +180,7 @@ Deno.test("a named provider of an unknown object uses any key, and a refused one
   assertEquals([reply.status, pool.keys()], [404, ["sk-a", "sk-b"]]);
 });
 
-Deno.test("a rest goes on after a reload that leaves the key, and ends with the key", async () => {
+Deno.test("a rest continues after a reload that leaves the key, and ends with the key", async () => {
   const pool = poolGateway(config(), simulator());
   pool.answer("sk-a", refusal(429));
   await pool.post("/responses", CREATE);
@@ -190,7 +190,7 @@ Deno.test("a rest goes on after a reload that leaves the key, and ends with the 
   assertEquals(await pool.resting(), { up: 0 });
 });
 
-Deno.test("a call that began before a reload goes on with the keys of its configuration", async () => {
+Deno.test("a call that began before a reload continues with the keys of its configuration", async () => {
   const pool = poolGateway(config(), simulator());
   pool.answer("sk-a", (request) => {
     pool.serve(config("api_key: sk-c"));

@@ -58,7 +58,7 @@ Deno.test("without content for early_head a stream gets its head and signs of li
   }
 });
 
-Deno.test("after an early head the stream goes on as it would have begun, and a Responses stream with one ID and gapless numbers", async () => {
+Deno.test("after an early head the stream continues as it would have begun, and a Responses stream with one ID and gapless numbers", async () => {
   for (const api of APIS) {
     for (const type of TYPES) {
       const plain = await callLate(lateGateway([late(type, 50_500)], "strategy: weighted"), api);

@@ -243,7 +243,7 @@ Deno.test("a 403 that names the model lets a key rest for that model only", asyn
   }
 });
 
-Deno.test("a key that is wrong for certain rests at once, and the rotation goes on", async () => {
+Deno.test("a key that is wrong for certain rests at once, and the rotation continues", async () => {
   const three = `${TWO_KEYS}, {name: c, value: sk-c}`;
   const pool = poolGateway(poolConfig(three));
   pool.answer("sk-a", refusal(401));

@@ -151,7 +151,7 @@ const OUTCOMES: readonly Outcome[] = [
     ...ALL_HELP,
   },
   {
-    when: "an error in place of an answer",
+    when: "an error in place of a response",
     script: body('{"error":{"message":"Broken.","type":"their_type","code":"their_code"}}'),
     client: [502, "their_type", "their_code"],
     ...ALL_HELP,

@@ -119,7 +119,7 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     });
   }
 
-  Deno.test(`a model that goes on refusing a loop gets no third request, ${path}`, async () => {
+  Deno.test(`a model that continues refusing a loop gets no third request, ${path}`, async () => {
     const pool = gatewayOf(() => refuse());
     const reply = await pool.post(path, { model: "m", ...loop });
     assertEquals([reply.status, offs(pool)], [400, [false, true]]);

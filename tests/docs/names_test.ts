@@ -48,6 +48,12 @@ Deno.test("the README has at most 200 lines", () => {
   assert(pageText("README.md").split("\n").length <= 200);
 });
 
+Deno.test("the first version has at most 60 lines in the changelog", async () => {
+  const text = await Deno.readTextFile(new URL("CHANGELOG.md", ROOT));
+  const [, first = ""] = text.split("## 0.1.0\n");
+  assert(first !== "" && first.trim().split("\n").length <= 60);
+});
+
 Deno.test("every file and folder that the documentation names is there", async () => {
   const paths = pages.flatMap(({ text }) => quoted(proseOf(text))).filter((text) =>
     /^(?:src|scripts|tests)\/[\w./-]*$/.test(text)

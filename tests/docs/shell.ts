@@ -31,7 +31,7 @@ interface Line {
 }
 
 /**
- * The commands of a text for a shell, one a line unless a quote or a backslash goes on: words in
+ * The commands of a text for a shell, one a line unless a quote or a backslash continues: words in
  * quotes of both kinds, variables and comments. More of a shell is not needed here.
  */
 export function commandsOf(text: string): readonly Line[] {

@@ -66,7 +66,7 @@ for (const wire of WIRES) {
     const { api, store } = manner;
     const how = store === null ? api : `${api} (store: ${store})`;
 
-    Deno.test(`the AI SDK loops through a tool and goes on by ${how} over ${wire}`, async () => {
+    Deno.test(`the AI SDK loops through a tool and continues by ${how} over ${wire}`, async () => {
       await using sdk = startSdk(wire);
       const asked: Asked[] = [];
       const { of, providerOptions } = modelOf(manner, sdk.gateway.url, asked);

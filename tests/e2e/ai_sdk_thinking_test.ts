@@ -86,7 +86,7 @@ for (const upstream of UPSTREAMS) {
   for (const isStreamed of [false, true]) {
     const how = isStreamed ? "streams" : "generates";
 
-    Deno.test(`the AI SDK ${how} a tool loop with thinking over ${upstream} with openai-compatible, and goes on`, async () => {
+    Deno.test(`the AI SDK ${how} a tool loop with thinking over ${upstream} with openai-compatible, and continues`, async () => {
       await using sdk = start(upstream);
       const sent: JsonObject[] = [];
       const model = modelOf(sdk.gateway.url, sent, (message) => message);

@@ -31,7 +31,7 @@ Deno.test("the error text of a stream that the upstream breaks off may contain a
 Deno.test("the log says why a stream broke off", async () => {
   const { lines } = await logged(sse(HELLO));
   assertEquals(lines.map(({ provider, reason }) => [provider, reason]), [
-    ["up", "The provider's stream ended before the answer was finished."],
+    ["up", "The provider's stream ended before the response was finished."],
   ]);
 });
 

@@ -12,7 +12,7 @@ import { withOutage } from "../support/outage.ts";
 const HM: Thought = { text: " Hm\n", seal: "sealed" };
 
 for (const stream of [false, true]) {
-  Deno.test(`reasoning that cannot be stored or found is counted once, and the call goes on (stream ${stream})`, async () => {
+  Deno.test(`reasoning that cannot be stored or found is counted once, and the call continues (stream ${stream})`, async () => {
     const { calls, outage } = await withOutage((options) =>
       thinkingGateway(thinkingConfig("responses"), "responses", [HM], [], options)
     );

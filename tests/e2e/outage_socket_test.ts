@@ -7,7 +7,7 @@ import { scriptedWorld } from "../support/world.ts";
 
 const MODEL = "compat/sim-echo";
 
-Deno.test("a turn that is to be stored gets an error event while the store is unavailable, and the socket goes on", async () => {
+Deno.test("a turn that is to be stored gets an error event while the store is unavailable, and the socket continues", async () => {
   const upstream = simulated();
   const world = scriptedWorld({ fetch: upstream.fetch });
   const { store, leave, comeBack } = newOutageStore(world);
@@ -28,7 +28,7 @@ Deno.test("a turn that is to be stored gets an error event while the store is un
     assertEquals(refused.error.headers, { "retry-after": "1" });
     assertMatch(String(refused.error.message), /send 'store: false'/);
     assertEquals(upstream.sent.length, 1);
-    // A dialogue that is not stored goes on, and its turns continue each other.
+    // A dialogue that is not stored continues, and its turns continue each other.
     const unstored = { model: MODEL, store: false };
     const second = await client.turn(create({ ...unstored, input: "two" }));
     assertEquals(second.ending, "response.completed");

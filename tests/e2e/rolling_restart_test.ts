@@ -142,7 +142,7 @@ valkeyTest(
 );
 
 valkeyTest(
-  "a record of a newer version is 503 state_unreadable, and the replica goes on",
+  "a record of a newer version is 503 state_unreadable, and the replica continues",
   async () => {
     await using replicas = newReplicas(stateSection("newer"));
     const replica = await replicas.start();

@@ -244,7 +244,7 @@ Deno.test("without encryption keys the prompts are in the file, so that the sear
   });
 });
 
-Deno.test("a second program on the same file ends with exit code 1 and one line, and the first one goes on", async () => {
+Deno.test("a second program on the same file ends with exit code 1 and one line, and the first one continues", async () => {
   await withPlace(async ({ start, run, path }) => {
     const first = await start();
     const one = await idOf(created(first, { input: "one" }));

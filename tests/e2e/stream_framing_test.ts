@@ -51,7 +51,7 @@ const NOTHING = [
 ];
 
 for (const nothing of NOTHING) {
-  Deno.test(`a relayed stream goes on behind ${JSON.stringify(nothing)}, which is dropped`, async () => {
+  Deno.test(`a relayed stream continues behind ${JSON.stringify(nothing)}, which is dropped`, async () => {
     const text = nothing + sse(ROLE) + nothing + sse(HELLO) + nothing + sse(HELLO) + nothing +
       sse(finish()) + nothing + sse("[DONE]");
     for (const readSize of SIZES) {

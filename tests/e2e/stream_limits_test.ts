@@ -70,7 +70,7 @@ Deno.test("a record without end is cancelled at the limit", async () => {
   }
 });
 
-/** An upstream that sends a beginning and then the same piece for ever. */
+/** An upstream that sends a beginning and then the same piece forever. */
 async function endless(begin: string, piece: string) {
   const encoder = new TextEncoder();
   let bytesRead = 0;

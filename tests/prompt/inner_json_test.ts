@@ -1,4 +1,4 @@
-import { argumentItemsProblem, newInnerItems } from "../../src/prompt/inner_json.ts";
+import { newInnerItems } from "../../src/prompt/inner_json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, got, verdictOf } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
@@ -57,26 +57,6 @@ Deno.test("members and elements of all JSON texts are counted together", () => {
   assert(!items.admits("{}"), "what is beyond the limit stays there");
 });
 
-Deno.test("the first arguments above the limit are named by their path", () => {
-  const half = textOf(200_000 / 2);
-  assertEquals(argumentItemsProblem(calling(half, half)), null);
-  const param = (messages: unknown) =>
-    argumentItemsProblem(JSON.parse(JSON.stringify(messages)))?.failure.at;
-  assertEquals(
-    param(calling(half, half, textOf(2))),
-    "messages[1].tool_calls[2].function.arguments",
-  );
-  const legacy = { role: "assistant", function_call: { name: "f", arguments: textOf(2) } };
-  assertEquals(param([...calling(half, half), legacy]), "messages[4].function_call.arguments");
-  for (
-    const odd of [undefined, "x", [null, { tool_calls: [null, { function: 1 }] }, {
-      function_call: [],
-    }]]
-  ) {
-    assertEquals(param(odd ?? null), undefined);
-  }
-});
-
 for (const type of ["messages", "local"]) {
   Deno.test(`arguments with more members than a body may have are not parsed for a ${type} provider`, async () => {
     const texts = [textOf(200_000), textOf(2)];
@@ -92,12 +72,21 @@ for (const type of ["messages", "local"]) {
       ]),
     ];
     const responses = await post(type, "/v1/responses", { model: "m", input });
-    for (const { answer, sent } of [chat, responses]) {
+    const legacy = await post(type, "/v1/chat/completions", {
+      model: "m",
+      messages: [
+        ...calling(textOf(200_000)),
+        { role: "assistant", function_call: { name: "f", arguments: textOf(2) } },
+        { role: "function", name: "f", content: "4" },
+      ],
+    });
+    for (const { answer, sent } of [chat, responses, legacy]) {
       assertEquals(verdictOf(answer), [413, "invalid_request_error", "request_too_large"]);
       assertStringIncludes(answer.text, String(200_000));
       assertEquals(sent, 0);
     }
     assertEquals(chat.answer.error.param, "messages[1].tool_calls[1].function.arguments");
     assertEquals(responses.answer.error.param, "input[3].arguments");
+    assertEquals(legacy.answer.error.param, "messages[3].function_call.arguments");
   });
 }

@@ -110,7 +110,7 @@ Deno.test("a call of more than a minute takes no other record with it when it is
     file.close();
   }));
 
-Deno.test("a file of the first version, with a row for each record, is read and goes on", () =>
+Deno.test("a file of the first version, with a row for each record, is read and continues", () =>
   withFolder((folder) => {
     const options = fileOptions(folder);
     const sealer = newSealer(options.keys);

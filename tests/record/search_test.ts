@@ -101,7 +101,7 @@ Deno.test("a model with many stars takes no longer than the name that a client h
     file.close();
   }));
 
-Deno.test("a list goes on after its last record, and no record is listed twice", () =>
+Deno.test("a list continues after its last record, and no record is listed twice", () =>
   withFolder(async (folder) => {
     const file = openRecordFile(fileOptions(folder));
     const all = Array.from({ length: 25 }, (_, at) => written(String(at), at, { body: null }));

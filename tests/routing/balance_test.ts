@@ -64,7 +64,7 @@ Deno.test("targets with an open breaker are skipped while another target can tak
     failing: { a: 501 },
     settings: "circuit_breaker: {failure_threshold: 1}",
   });
-  // The first call goes on to b.
+  // The first call continues to b.
   assertEquals(await times(gateway, 6), "abbbbbb");
   const { status, error } = await gateway.ask({ body: { model: "a/m" } });
   assertEquals([status, error.code], [503, "circuit_open"]);

@@ -1,4 +1,4 @@
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 const SOURCE = new URL("../../src/", import.meta.url);
 
@@ -49,4 +49,44 @@ Deno.test("no modules of src import each other, not even their types", async () 
   const graph = await importsOf(SOURCE);
   assertEquals(graph.size > 100, true);
   assertEquals(circular(graph), []);
+});
+
+/** The folder of a module of src, as deep as `levels`; the module itself if it is in none. */
+function folderOf(module: string, levels: number): string {
+  return module.slice(SOURCE.href.length).split("/").slice(0, -1).slice(0, levels).join("/");
+}
+
+/**
+ * Modules of core that at most two other folders use, with the reason: neither of the two may
+ * import the other one, nor may core import any of them.
+ */
+const LODGERS = new Map([
+  ["core/peer_address.ts", "admin and server"],
+  ["core/failure/refusal_docs.ts", "admin, and the reference pages"],
+]);
+
+Deno.test("a module of core has users in more than two folders, or is used by core itself", async () => {
+  const users = new Map<string, Set<string>>();
+  for (const [module, imports] of await importsOf(SOURCE)) {
+    const folder = folderOf(module, 1);
+    for (const one of imports) users.set(one, (users.get(one) ?? new Set()).add(folder));
+  }
+  const lodgers = [...users].filter(([module, folders]) =>
+    folderOf(module, 1) === "core" && folders.size <= 2 && !folders.has("core")
+  ).map(([module]) => module.slice(SOURCE.href.length));
+  assertEquals(lodgers.toSorted(), [...LODGERS.keys()].toSorted());
+});
+
+Deno.test("no two subfolders of api/responses import each other", async () => {
+  const pairs = new Set<string>();
+  for (const [module, imports] of await importsOf(SOURCE)) {
+    const from = folderOf(module, 3);
+    for (const to of imports.map((one) => folderOf(one, 3))) {
+      const areInside = [from, to].every((one) => one.startsWith("api/responses/"));
+      if (areInside && from !== to) pairs.add(`${from} ${to}`);
+    }
+  }
+  assert(pairs.size > 3);
+  const mutual = [...pairs].filter((pair) => pairs.has(pair.split(" ").toReversed().join(" ")));
+  assertEquals(mutual, []);
 });

@@ -95,7 +95,7 @@ for (const kind of LONG_KINDS) {
     complete();
   });
 
-  Deno.test(`${kind} whose client takes a piece within each server.write_timeout goes on`, async () => {
+  Deno.test(`${kind} whose client takes a piece within each server.write_timeout continues`, async () => {
     const { world, gateway, aborts, reader, complete } = await begun(kind, SHARED);
     for (let count = 0; count < 3; count++) {
       await world.advance(50_000);

@@ -11,7 +11,7 @@ export const USAGE: JsonObject = { prompt_tokens: 10, completion_tokens: 4, tota
 /** A gateway whose clients have limits, in a scripted world. */
 export interface LimitedGateway extends TestGateway {
   readonly world: ScriptedWorld & {
-    /** Sets the wall clock, in Unix milliseconds; it goes on from there. */
+    /** Sets the wall clock, in Unix milliseconds; it continues from there. */
     setWall(ms: number): void;
   };
   /** Serves another configuration from now on. */

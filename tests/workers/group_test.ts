@@ -214,7 +214,7 @@ Deno.test("a worker that does not respond in 2 s counts with its last metrics", 
   assertEquals(await scraped(new Map([[first, 12]])), ["17", "17"]);
 });
 
-Deno.test("metrics that cannot be added are a logged bug, and the gateway goes on", async () => {
+Deno.test("metrics that cannot be added are a logged bug, and the gateway continues", async () => {
   const { worker, world, log, started, scraped } = newScriptedGroup();
   await started();
   const [first, second] = [worker(0), worker(1)];

@@ -144,7 +144,7 @@ export const USES: readonly Use[] = [
       return expected(
         seen.result === DONE && searched && refused === true,
         summaryOf(seen),
-        "refused, the session goes on",
+        "refused, the session continues",
       );
     },
   },

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { ClientKey } from "../client_key.ts";
 
-/** What a client with a token has by its template: a client key without its identity. */
+/** Client key of a client with a token, by its template, without an identity. */
 export type Template = Omit<
   ClientKey,
   "caller" | "endUsers" | "secrets" | "isDisabled" | "expiresMs" | "issuer" | "measured"

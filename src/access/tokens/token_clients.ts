@@ -48,7 +48,7 @@ export interface TokenClients {
   readonly size: { readonly verified: number; readonly refused: number };
 }
 
-/** What clients with tokens need of the configuration besides the issuers. */
+/** Settings for clients with tokens besides the issuers. */
 export interface TokenSettings {
   /** Labels that logs and metrics show. */
   readonly reported: readonly string[];

@@ -50,7 +50,7 @@ function ChartView({ chart, times, values, seconds, began, isDark }) {
   const plot = useRef(/** @type {uPlot | null} */ (null));
   /** Index of the second under the pointer. */
   const [pointed, setPointed] = useState(/** @type {number | null} */ (null));
-  /** What a chart out of sight draws once it is visible. */
+  /** Data that a chart out of sight draws once it is visible. */
   const latest = useRef(/** @type {uPlot.AlignedData} */ ([times, ...values]));
   const isSeen = useRef(true);
   latest.current = /** @type {uPlot.AlignedData} */ ([times, ...values]);

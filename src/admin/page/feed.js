@@ -11,7 +11,7 @@ const MAX_RETRY_MS = 8000;
 const MAX_SILENCE_MS = 6000;
 
 /**
- * What the page knows: the newest snapshot, and the seconds and finished calls of those before it.
+ * Facts of the page: the newest snapshot, and the seconds and finished calls of those before it.
  * Of the calls it stores the newest 100, and the newest 100 that failed, that were not sent, that
  * were refused, and that were slow.
  * @typedef {object} Feed

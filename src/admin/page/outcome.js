@@ -4,7 +4,7 @@ import { Badge, Name, view } from "./ui.js";
 /** @import { AttemptView, FinishedCall } from "../snapshot.ts" */
 
 /**
- * What became of a call in words, with a tone that no other outcome has.
+ * Outcome of a call in words, with a tone that no other outcome has.
  * @type {Readonly<Record<FinishedCall["outcome"], readonly ["good" | "warn" | "bad" | "unsent" | "quiet", string]>>}
  */
 const OUTCOMES = {

@@ -9,7 +9,7 @@ import { Badge, NoModelNote, Section, Table, view } from "./ui.js";
 /** @import { Snapshot } from "../snapshot.ts" */
 
 /**
- * What the form says. The key is only in its field: neither here, nor in the address, nor stored.
+ * Texts of the form. The key is only in its field: neither here, nor in the address, nor stored.
  * @typedef {object} Draft
  * @property {string} url
  * @property {boolean} hasKey True if a key is typed.

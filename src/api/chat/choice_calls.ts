@@ -16,7 +16,7 @@ import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import { type Change, numbersBack } from "./relay_edits.ts";
 
-/** What the calls of a stream are relayed with. */
+/** Dependencies of the relay of a stream's calls. */
 export interface CallOptions {
   readonly idSource: Pick<IdSource, "uuid">;
   /** The functions whose numbers the upstream gets as texts; absent for none. */

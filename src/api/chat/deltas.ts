@@ -156,6 +156,6 @@ function unfitCall(): Failed<Fault> {
 function callWithoutName(): Failed<Fault> {
   return fault(
     "invalid_upstream_response",
-    "The upstream sent arguments for an unknown tool call.",
+    "The provider sent arguments for an unknown tool call.",
   );
 }

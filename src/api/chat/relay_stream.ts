@@ -156,7 +156,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   function finish(last: StreamRecord): Result<readonly StreamRecord[]> {
     const isComplete = finished.size > 0 && [...begun].every((index) => finished.has(index));
     if (!isComplete) {
-      return malformed("The provider's stream ended before the answer was finished.");
+      return malformed("The provider's stream ended before the response was finished.");
     }
     isDone = true;
     const held = releaseAll(calls.end());

@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { exchange } from "../../exchange.ts";
 import { ROUTED_PATHS } from "../../core/endpoint.ts";
 import type { Usage } from "../../core/stream/events.ts";
@@ -20,15 +19,15 @@ import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts
 import { findValue, replaceValue, splice } from "../../formats/edit.ts";
 import { type EmbeddingsWire, shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
-import { checkFields } from "../items/fields.ts";
+import { number, objectOf, text as textField, typeProblem } from "../items/shape.ts";
 
-const body = z.looseObject({
-  model: z.string().nullish(),
-  input: z.union([z.string(), z.array(z.unknown())], { error: "a string or an array" }),
-  encoding_format: z.string().nullish(),
-  dimensions: z.number().nullish(),
-  user: z.string().nullish(),
-});
+const body = objectOf({
+  model: textField,
+  input: { ...textField, array: "any" },
+  encoding_format: textField,
+  dimensions: number,
+  user: textField,
+}, "input");
 
 /** Refusal message for a provider whose protocol has no embeddings. */
 export const NO_EMBEDDINGS = "The provider has no embeddings; choose another one.";
@@ -48,7 +47,7 @@ export const embeddings: ClientApi = {
     operation: "embeddings",
     sharesAnswer: true,
     async handle(call, { document }) {
-      const problem = checkFields(body, document.value);
+      const problem = typeProblem(body, document.value);
       return problem ?? await exchange(call, newInference(document));
     },
   }],

@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import type { Decoder } from "../../core/stream/stream.ts";
 
-/** What is known of the content of a response, from its events as the provider sent them. */
+/** Facts of the content of a response, from its events as the provider sent them. */
 export interface ContentWatch {
   push(event: StreamEvent): void;
   /** True once the response has content, or is over. */

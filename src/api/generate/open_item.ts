@@ -141,6 +141,6 @@ function isPending(slot: Slot<Item<unknown>> | undefined): boolean {
 function strayArguments(): Result<never> {
   return fault(
     "invalid_upstream_response",
-    "The upstream sent arguments for a tool call that is not open.",
+    "The provider sent arguments for a tool call that is not open.",
   );
 }

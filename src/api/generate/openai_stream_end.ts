@@ -12,7 +12,7 @@ export const DONE: StreamRecord = { event: null, data: "[DONE]", raw: null };
 export const BROKEN: StreamRecord = {
   event: null,
   data: errorText({
-    message: "The upstream's stream broke off; the answer is incomplete.",
+    message: "The provider's stream broke off; the response is incomplete.",
     type: "upstream_error",
     param: null,
     code: "upstream_stream_error",

@@ -52,7 +52,7 @@ export interface TranslatedCall {
   readonly numbered?: NumberedFunctions | undefined;
 }
 
-/** What is done with a response besides its translation. */
+/** Changes of a response besides its translation. */
 export type ResponseChanges = Pick<TranslatedCall, "promises" | "bridged" | "numbered">;
 
 /**

@@ -16,16 +16,22 @@ export interface Shape {
   readonly string?: true;
   readonly boolean?: true;
   readonly number?: "any" | "whole";
-  /** The shape of every element. */
-  readonly array?: Shape;
+  /** The shape of every element; `any` for elements that are not checked. */
+  readonly array?: Shape | "any";
+  /** True if an array must have an element. */
+  readonly isFilled?: true;
   /** The shapes of the known members of this object; any other member is not checked. */
   readonly object?: (value: JsonObject) => Fields;
+  /** Keys of the members that an object must have. */
+  readonly required?: readonly string[];
   /** The known values of `type`, if it decides the members. */
   readonly types?: readonly string[];
   /** The shape of every member, whatever its key. */
   readonly members?: Shape;
   /** True if listed items have null for an absent value, instead of no member. */
   readonly keepsNull?: true;
+  /** The types as text, such as `a string or an array of parts`; absent for their plain names. */
+  readonly expected?: string;
 }
 
 /** The shapes of members by their keys. */
@@ -59,9 +65,9 @@ export function orNull(shape: Shape): Shape {
   return { ...shape, keepsNull: true };
 }
 
-/** Returns the shape of an object with these members. */
-export function objectOf(fields: Fields): Shape {
-  return { object: () => fields };
+/** Returns the shape of an object with these members, of which some are required. */
+export function objectOf(fields: Fields, ...required: readonly string[]): Shape {
+  return { object: () => fields, ...required.length > 0 && { required } };
 }
 
 /** Returns the shape of an object whose members all have this shape. */
@@ -84,8 +90,8 @@ export function byType(variants: Readonly<Record<string, Fields>>): Shape {
 }
 
 /**
- * Returns the refusal of the first value whose JSON type differs from its shape, by its path below
- * `path`; null if all match. Only types are checked, not values.
+ * Returns the refusal of the first value whose JSON type differs from its shape, or that is absent,
+ * by its path below `path`; null if all match. Only types are checked, not values.
  */
 export function typeProblem(
   shape: Shape,
@@ -95,7 +101,14 @@ export function typeProblem(
   const wrong = wrongIn(shape, value, 0);
   if (wrong === null) return null;
   const at = wrong.steps.reduceRight<string>(pathBelow, path);
-  return wrongField(at, expected(wrong.shape));
+  switch (wrong.what) {
+    case "type":
+      return wrongField(at, wrong.shape.expected ?? expected(wrong.shape));
+    case "absent":
+      return requiredField(at);
+    case "empty":
+      return refuse("missing_required_parameter", `The field '${at}' must not be empty.`, at);
+  }
 }
 
 /** Returns the refusal of a field with the wrong JSON type, in the words of the client API. */
@@ -136,15 +149,16 @@ function cleaned(shape: Shape, value: JsonValue | undefined, level: number): Jso
   if (level > MAX_LEVELS) return value;
   const { array } = shape;
   if (Array.isArray(value)) {
-    if (array === undefined) return value;
+    if (array === undefined || array === "any") return value;
     const elements = value.map((element) => cleaned(array, element, level + 1) ?? null);
     return elements.every((element, at) => element === value[at]) ? value : elements;
   }
   return isObject(value) ? membersWithoutNulls(shape, value, level) : value;
 }
 
-/** A value of the wrong type. */
+/** A value of the wrong type, or one that is required. */
 interface Wrong {
+  readonly what: "type" | "absent" | "empty";
   /** The expected shape of the value. */
   readonly shape: Shape;
   /** Keys and indexes that lead to the value, the last one first. */
@@ -155,14 +169,14 @@ function wrongIn(shape: Shape, value: JsonValue | undefined, level: number): Wro
   // What is nested deeper is not translated, and no recursion may be as deep as a body.
   if (level > MAX_LEVELS) return null;
   if (Array.isArray(value)) {
-    return shape.array ? wrongElement(shape.array, value, level) : is(shape);
+    return shape.array ? wrongElement(shape, value, level) : is(shape);
   }
   if (isObject(value)) return shape.object ? wrongMember(shape, value, level) : is(shape);
   return hasType(shape, value) ? null : is(shape);
 }
 
-function is(shape: Shape): Wrong {
-  return { shape, steps: [] };
+function is(shape: Shape, what: Wrong["what"] = "type"): Wrong {
+  return { what, shape, steps: [] };
 }
 
 /** True if a value has a type of the shape. A number may be stored as its text. */
@@ -170,20 +184,27 @@ function hasType({ string, boolean, number }: Shape, value: JsonValue | undefine
   if (typeof value === "string") return string === true;
   if (typeof value === "boolean") return boolean === true;
   const count = numberOf(value);
-  if (count === null) return false;
+  // A number beyond a double, such as 1e999, is none for most readers.
+  if (count === null || !Number.isFinite(count)) return false;
   return number === "any" || (number === "whole" && Number.isInteger(count));
 }
 
 function wrongElement(shape: Shape, values: readonly JsonValue[], level: number): Wrong | null {
+  const { array = "any", isFilled } = shape;
+  if (isFilled && values.length === 0) return is(shape, "empty");
+  if (array === "any") return null;
   for (const [index, value] of values.entries()) {
-    const wrong = wrongIn(shape, value, level + 1);
+    const wrong = wrongIn(array, value, level + 1);
     if (wrong !== null) return below(index, wrong);
   }
   return null;
 }
 
-function wrongMember({ object, members }: Shape, value: JsonObject, level: number): Wrong | null {
+function wrongMember(checked: Shape, value: JsonObject, level: number): Wrong | null {
+  const { object, members, required } = checked;
   const fields = object?.(value) ?? {};
+  const missing = required?.find((key) => (value[key] ?? null) === null);
+  if (missing !== undefined) return below(missing, is(checked, "absent"));
   for (const key in value) {
     const shape = Object.hasOwn(fields, key) ? fields[key] : members;
     const member = value[key] ?? null;

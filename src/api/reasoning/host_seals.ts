@@ -12,7 +12,7 @@ export interface Signer {
   readonly model: string;
 }
 
-/** What a host has signed of one response, until it is sealed for the client to send back. */
+/** Signatures of a host in one response, until they are sealed for the client to send back. */
 export interface HostSeals {
   push(block: JsonObject): void;
   /** Returns the blocks to seal before a call, by its position and the client's ID of it. */

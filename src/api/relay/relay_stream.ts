@@ -110,6 +110,6 @@ function hasFinish({ choices }: JsonObject): boolean {
 function endedEarly(): Result<never> {
   return fault(
     "invalid_upstream_response",
-    "The provider's stream ended before the answer was finished.",
+    "The provider's stream ended before the response was finished.",
   );
 }

@@ -1,14 +1,12 @@
-import * as z from "zod";
 import type { JsonDocument } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, splice } from "../../formats/edit.ts";
 import { formText, type MultipartBody, withModel } from "../../formats/multipart.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
 import type { ApiRequest } from "../client_api.ts";
-import { flag, text as textField } from "../items/field_kinds.ts";
-import { checkFields } from "../items/fields.ts";
+import { flag, objectOf, text as textField, typeProblem } from "../items/shape.ts";
 
-/** What the gateway reads of a relayed request; everything else reaches the upstream unread. */
+/** Members that the gateway reads of a relayed request; all others reach the upstream unread. */
 export interface RelayedRequest {
   /** The requested model; "" without one. */
   readonly model: string;
@@ -41,10 +39,10 @@ export interface RelayedRequest {
  */
 export function relayedRequest({ document, form }: ApiRequest): Result<RelayedRequest> {
   if (form !== undefined) return success(formRequest(form));
-  return checkFields(readFields, document.value) ?? success(jsonRequest(document));
+  return typeProblem(readFields, document.value) ?? success(jsonRequest(document));
 }
 
-const readFields = z.looseObject({ model: textField, stream: flag });
+const readFields = objectOf({ model: textField, stream: flag });
 
 /** Highest number of images that is read: more is not a stream that could be complete. */
 const MAX_COUNT = 1024;

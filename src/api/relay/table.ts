@@ -25,7 +25,7 @@ export interface RoutedEndpoint {
   /** Whether the member or part `model` is required. */
   readonly model: "required" | "optional";
   /**
-   * What is billed if the response reports no tokens; null for nothing, because moderations are
+   * Billed units if the response reports no tokens; null for nothing, because moderations are
    * free at most providers. The cost of `tokens` is unknown without them.
    */
   readonly billed: "images" | "seconds" | "characters" | "tokens" | null;
@@ -38,6 +38,7 @@ export type ObjectKind = "file" | "batch" | "upload";
 /** An operation on objects that only their upstream stores. It has no model. */
 export interface OwnedEndpoint {
   readonly kind: "owned";
+  /** An operation that changes nothing is a GET. */
   readonly method: "GET" | "POST" | "DELETE";
   readonly path: `/v1/${string}`;
   readonly family: RelayFamily;
@@ -48,8 +49,6 @@ export interface OwnedEndpoint {
   /** `act` is any other operation on one object; it returns the object `returns`. */
   readonly does: "create" | "list" | "retrieve" | "delete" | "act";
   readonly returns?: string;
-  /** True if the operation changes what the upstream stores. */
-  readonly leavesState: boolean;
 }
 
 /** One relayed endpoint. */
@@ -67,19 +66,19 @@ export const RELAYED: readonly RelayedEndpoint[] = [
   { kind: "routed", path: "/v1/audio/speech", family: "audio", body: "json", answer: "bytes", ends: ".done", model: "required", billed: "characters", operation: "generate_content", about: "Speech of a text, as bytes or as a stream of events." },
   { kind: "routed", path: "/v1/audio/transcriptions", family: "audio", body: "multipart", answer: "text", ends: ".done", model: "required", billed: "seconds", operation: "generate_content", about: "Transcribes audio, also as a stream." },
   { kind: "routed", path: "/v1/audio/translations", family: "audio", body: "multipart", answer: "text", ends: ".done", model: "required", billed: "seconds", operation: "generate_content", about: "Translates audio to English." },
-  { kind: "owned", method: "POST", path: "/v1/files", family: "files", body: "multipart", answer: "json", object: "file", does: "create", leavesState: true, about: "Stores a file at a provider." },
-  { kind: "owned", method: "GET", path: "/v1/files", family: "files", body: "none", answer: "json", object: "file", does: "list", leavesState: false, about: "Lists the files that a provider stores." },
-  { kind: "owned", method: "GET", path: "/v1/files/:file_id", family: "files", body: "none", answer: "json", object: "file", does: "retrieve", leavesState: false, about: "Returns the facts of a file." },
-  { kind: "owned", method: "DELETE", path: "/v1/files/:file_id", family: "files", body: "none", answer: "json", object: "file", does: "delete", leavesState: true, about: "Deletes a file." },
-  { kind: "owned", method: "GET", path: "/v1/files/:file_id/content", family: "files", body: "none", answer: "bytes", object: "file", does: "retrieve", leavesState: false, about: "Returns the content of a file." },
-  { kind: "owned", method: "POST", path: "/v1/batches", family: "batches", body: "json", answer: "json", object: "batch", does: "create", leavesState: true, about: "Starts a batch at the provider of its input file." },
-  { kind: "owned", method: "GET", path: "/v1/batches", family: "batches", body: "none", answer: "json", object: "batch", does: "list", leavesState: false, about: "Lists the batches of a provider." },
-  { kind: "owned", method: "GET", path: "/v1/batches/:batch_id", family: "batches", body: "none", answer: "json", object: "batch", does: "retrieve", leavesState: false, about: "Returns a batch." },
-  { kind: "owned", method: "POST", path: "/v1/batches/:batch_id/cancel", family: "batches", body: "optional", answer: "json", object: "batch", does: "act", returns: "batch", leavesState: true, about: "Cancels a batch." },
-  { kind: "owned", method: "POST", path: "/v1/uploads", family: "files", body: "json", answer: "json", object: "upload", does: "create", leavesState: true, about: "Begins the upload of a large file in parts." },
-  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/parts", family: "files", body: "multipart", answer: "json", object: "upload", does: "act", returns: "upload.part", leavesState: true, about: "Adds a part to an upload." },
-  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/complete", family: "files", body: "json", answer: "json", object: "upload", does: "act", returns: "upload", leavesState: true, about: "Completes an upload, which makes it a file." },
-  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/cancel", family: "files", body: "optional", answer: "json", object: "upload", does: "act", returns: "upload", leavesState: true, about: "Cancels an upload." },
+  { kind: "owned", method: "POST", path: "/v1/files", family: "files", body: "multipart", answer: "json", object: "file", does: "create", about: "Stores a file at a provider." },
+  { kind: "owned", method: "GET", path: "/v1/files", family: "files", body: "none", answer: "json", object: "file", does: "list", about: "Lists the files that a provider stores." },
+  { kind: "owned", method: "GET", path: "/v1/files/:file_id", family: "files", body: "none", answer: "json", object: "file", does: "retrieve", about: "Returns the facts of a file." },
+  { kind: "owned", method: "DELETE", path: "/v1/files/:file_id", family: "files", body: "none", answer: "json", object: "file", does: "delete", about: "Deletes a file." },
+  { kind: "owned", method: "GET", path: "/v1/files/:file_id/content", family: "files", body: "none", answer: "bytes", object: "file", does: "retrieve", about: "Returns the content of a file." },
+  { kind: "owned", method: "POST", path: "/v1/batches", family: "batches", body: "json", answer: "json", object: "batch", does: "create", about: "Starts a batch at the provider of its input file." },
+  { kind: "owned", method: "GET", path: "/v1/batches", family: "batches", body: "none", answer: "json", object: "batch", does: "list", about: "Lists the batches of a provider." },
+  { kind: "owned", method: "GET", path: "/v1/batches/:batch_id", family: "batches", body: "none", answer: "json", object: "batch", does: "retrieve", about: "Returns a batch." },
+  { kind: "owned", method: "POST", path: "/v1/batches/:batch_id/cancel", family: "batches", body: "optional", answer: "json", object: "batch", does: "act", returns: "batch", about: "Cancels a batch." },
+  { kind: "owned", method: "POST", path: "/v1/uploads", family: "files", body: "json", answer: "json", object: "upload", does: "create", about: "Begins the upload of a large file in parts." },
+  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/parts", family: "files", body: "multipart", answer: "json", object: "upload", does: "act", returns: "upload.part", about: "Adds a part to an upload." },
+  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/complete", family: "files", body: "json", answer: "json", object: "upload", does: "act", returns: "upload", about: "Completes an upload, which makes it a file." },
+  { kind: "owned", method: "POST", path: "/v1/uploads/:upload_id/cancel", family: "files", body: "optional", answer: "json", object: "upload", does: "act", returns: "upload", about: "Cancels an upload." },
 ];
 
 /** Returns the relayed endpoint of a request type; null for any other request type. */

@@ -22,7 +22,7 @@ import { refuseManyItems, storeResponse } from "./state/store_response.ts";
 import { refuseUnstoredBackground, servedRequest } from "./state/without_store.ts";
 import { translatedCandidates } from "./translated.ts";
 
-/** What differs between creation over HTTP and over a WebSocket. */
+/** Options of creation, which differ between HTTP and a WebSocket. */
 export interface CreateOptions {
   readonly resolvePrevious: ResolvePrevious;
   /** Called with every finished response before its terminal event is sent. */

@@ -57,7 +57,7 @@ export interface NativeCall extends Place {
   readonly takesAnySuccess?: true;
   /** Returns the usage for creating the resource; absent for a resource that is only retrieved. */
   usage?(resource: JsonObject): Result<Usage | null>;
-  /** What the client is charged for; nothing if absent. */
+  /** Charge of the client; absent for none. */
   readonly billing?: "tokens" | "tokens and cost";
   /** True if the resource is created and its owner must be stored; false when absent. */
   readonly isCreation?: boolean;

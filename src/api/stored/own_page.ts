@@ -49,7 +49,7 @@ export async function ownPage(
   }));
 }
 
-/** What becomes of the objects of a page. */
+/** Changes of the objects of a page. */
 interface PageRules {
   isShown(object: JsonObject): boolean;
   /** Returns the text of an object for the client; absent for its own. */

@@ -266,7 +266,7 @@ export interface Fault {
    * Refusal of the key by status, before the request was processed; absent for every other failure.
    */
   readonly keyRefusal?: KeyRefusal;
-  /** True if the provider refuses a tool loop because it goes on without thinking. */
+  /** True if the provider refuses a tool loop because it continues without thinking. */
   readonly isThinkingMissing?: true;
   /** Cause of the failure, for logs and metrics only; absent if its kind says all. */
   readonly cause?: UpstreamCause;

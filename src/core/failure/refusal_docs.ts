@@ -10,7 +10,7 @@ export interface FailureDoc {
   readonly example: string;
 }
 
-/** What helps an isolated client key, for which no header leads to an object of unknown owner. */
+/** Advice for an isolated client key, for which no header leads to an object of unknown owner. */
 const ISOLATED_CURE = "A key with `isolate_clients` needs `adopt_unknown: true` for it.";
 
 /** Descriptions of all refusals. A new kind without one does not compile. */

@@ -74,7 +74,7 @@ export interface RequestSettings {
   readonly encodingFormats: readonly string[] | undefined;
 }
 
-/** What a response says of itself; undefined facts were not in it. */
+/** Facts that a response states; undefined ones were not in it. */
 export interface ResponseFacts {
   readonly model: string | undefined;
   readonly id: string | undefined;
@@ -99,7 +99,7 @@ const SPAN_ENDED = new Error("the span has ended");
 export type NextTurn = () => Promise<void> | null;
 
 /**
- * What a span says of an attempt besides its times and its outcome. A text of more than 256 KiB is
+ * Facts of an attempt in its span besides times and outcome. A text of more than 256 KiB is
  * scanned in pieces for the members that are needed, and says nothing if the call ends before.
  */
 export class AttemptFacts implements AttemptSpan {

@@ -20,7 +20,7 @@ export interface SpanExporter {
   close(): void;
 }
 
-/** What is before, between and after the pieces of a request. */
+/** Texts before, between and after the pieces of a request. */
 interface Frame {
   readonly head: Uint8Array;
   readonly separator: Uint8Array;

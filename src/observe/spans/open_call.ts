@@ -2,7 +2,7 @@ import type { SpanContext } from "@opentelemetry/api";
 import type { AttemptSpan, CallSpan } from "../../core/call_span.ts";
 import { AttemptFacts, newSilentAttempt, type NextTurn } from "./attempt_facts.ts";
 
-/** What the span of a call needs besides its identity. */
+/** Dependencies of the span of a call besides its identity. */
 interface Opening {
   /** Span of the client; undefined if it sent none. */
   readonly parent: SpanContext | undefined;

@@ -61,7 +61,7 @@ export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attem
   return `${endpoint.operation ?? "call"} ${model}`;
 }
 
-/** What an attempt span says besides the record of its attempt. */
+/** Facts of an attempt span besides the record of its attempt. */
 export interface AttemptEnd {
   /** Null after a success. */
   readonly failure: Failure["kind"] | null;

@@ -18,7 +18,7 @@ export interface SpanQueue {
   flush(): Promise<void>;
 }
 
-/** What a queue needs besides its sizes. */
+/** Dependencies of a queue besides its sizes. */
 interface QueueWorld extends Pick<World, "after"> {
   readonly log: Pick<Log, "info" | "warn">;
 }

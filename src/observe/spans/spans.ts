@@ -227,7 +227,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
 /** A span as the packages encode it. */
 type QueuedSpan = ReadableSpan & { parentSpanContext?: SpanContext };
 
-/** What a span says when it ends; times are milliseconds since 1970. */
+/** Facts of a span at its end; times are milliseconds since 1970. */
 interface EndedSpan {
   readonly kind: ReadableSpan["kind"];
   readonly name: string;

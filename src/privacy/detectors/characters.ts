@@ -32,7 +32,7 @@ export function skipEscape(text: string, start: number): number {
   return letter === "u" ? start + 5 : start;
 }
 
-/** True if no letter and no digit goes on before `start`. */
+/** True if neither a letter nor a digit is just before `start`. */
 export function isWordStart(text: string, start: number): boolean {
   const before = text.charCodeAt(start - 1);
   if (isDigit(before)) return false;

@@ -2,7 +2,7 @@ import type { Finder } from "../types.ts";
 import { isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
-/** What may be before a key: the beginning, no part of a word, or the end of an escape. */
+/** Text that may be before a key: the beginning, no part of a word, or the end of an escape. */
 const BEFORE = String.raw`(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|%[0-9A-Fa-f]{2})`;
 
 /** Sources of the prefix of a key and of what follows it. */
@@ -45,7 +45,7 @@ const NAMED = [
   String.raw`:\/\/[^\s:@\/\0]{0,64}:(?<password>[^\s@\/\0]{1,128})@`,
 ];
 
-/** What each key begins with. Passwords in addresses are no keys. */
+/** Beginnings of keys. Passwords in addresses are no keys. */
 export const KEY_PREFIX = new RegExp(
   [...[AWS, ...GITHUB, SLACK, ...SERVICES].map(([prefix]) => prefix), ACCOUNT_KEY].join("|"),
 );

@@ -44,7 +44,7 @@ interface Waiting {
   message: Message | EnteringMessage;
 }
 
-/** What a socket does between its turns. */
+/** State of a socket between its turns. */
 interface TurnEnds {
   /** Called before an admitted turn begins, and when it has ended. */
   onTurn(): void;

@@ -17,7 +17,7 @@ export interface SignedCall {
   readonly body: Uint8Array;
 }
 
-/** What a signature must be for, and when it is checked. */
+/** Expected scope of a signature, and the time of its check. */
 export interface SignatureRules {
   readonly region: string;
   readonly service: string;

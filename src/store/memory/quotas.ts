@@ -21,7 +21,7 @@ export interface MemoryQuotas extends QuotaStore {
   readonly ledger: QuotaLedger;
 }
 
-/** What quotas in memory consist of. */
+/** Parts of quotas in memory. */
 export interface QuotaLedger {
   readonly requests: Buckets;
   readonly tokens: Buckets;

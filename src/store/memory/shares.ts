@@ -4,7 +4,7 @@ export interface ShareSize {
   readonly bytes: number;
 }
 
-/** What the records of each creator take. */
+/** Entries and bytes of each creator's records. */
 export interface Shares {
   addBytes(share: string, difference: number): void;
   /** Makes a record the youngest one of a creator. */

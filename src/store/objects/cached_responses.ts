@@ -8,7 +8,7 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "cached_response";
 
-/** What a store has of a response besides its key and content. */
+/** Overhead of a stored response besides its key and content. */
 const OVERHEAD_BYTES = 256;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -9,7 +9,7 @@ import type {
 } from "../records/record_store.ts";
 import { storeUnavailable } from "../store_failure.ts";
 
-/** What a rule makes of a record that it has read. */
+/** Result of a rule for a record that it has read. */
 export interface Decision<Body, Value> {
   readonly value: Value;
   /**

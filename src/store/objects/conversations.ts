@@ -1,4 +1,4 @@
-import { isObject, type JsonValue, numberOf } from "../../core/json/json.ts";
+import { isObject, type JsonValue, numberOf, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import {
   type Conversation,
@@ -14,7 +14,6 @@ import { keyText } from "../key_text.ts";
 import type { ConversationItem, ConversationStore, Stored } from "../object_store.ts";
 import { headBytes } from "../records/bounds.ts";
 import type { NextRecord, RecordId, StoredRecord } from "../records/record_store.ts";
-import { parseObject } from "../records/json_records.ts";
 import { heldBytes } from "../retention.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { Decision } from "./change_record.ts";
@@ -25,10 +24,10 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "conversation";
 
-/** What a store has of a conversation besides its ID and content. */
+/** Overhead of a stored conversation besides its ID and content. */
 const OVERHEAD_BYTES = 256;
 
-/** What the head of a conversation has. */
+/** Head of a conversation. */
 type Head = Pick<NewConversation, "creator" | "createdAt">;
 
 /** Returns the conversations of a store. */
@@ -166,10 +165,10 @@ function headText({ creator, createdAt }: Head): string {
 }
 
 function parseHead(text: string): Result<Head> {
-  const value = parseObject(text);
-  if (!value.ok) return value;
-  const { creator = null } = value.value;
-  const createdAt = numberOf(value.value.createdAt);
+  const value = parseExact(text);
+  if (!isObject(value)) return recordUnreadable();
+  const { creator = null } = value;
+  const createdAt = numberOf(value.createdAt);
   const isCreator = creator === null || typeof creator === "string";
   return isCreator && createdAt !== null ? success({ creator, createdAt }) : recordUnreadable();
 }

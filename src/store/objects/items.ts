@@ -57,10 +57,10 @@ interface PresentPart<Body> {
   readonly remembered: Pack | undefined;
 }
 
-/** What a store has of a part besides its content: keys, names, and the records that have it. */
+/** Overhead of a stored part besides its content: keys, names, and the records that have it. */
 const PART_OVERHEAD_BYTES = 256;
 
-/** What a process holds of a remembered pack besides its items, beyond `PART_OVERHEAD_BYTES`. */
+/** Overhead of a remembered pack besides its items, beyond `PART_OVERHEAD_BYTES`. */
 const REMEMBERED_OVERHEAD_BYTES = 160;
 
 /** Maximum bytes of a pack with several items. */

@@ -18,7 +18,7 @@ const TYPE = "reasoning";
  */
 const AMBIGUOUS = "ambiguous";
 
-/** What a store has of an entry besides its key and content. */
+/** Overhead of a stored entry besides its key and content. */
 const OVERHEAD_BYTES = 64;
 
 /**

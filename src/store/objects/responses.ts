@@ -19,7 +19,7 @@ import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "response";
 
-/** What a store has of a response besides its ID, owner and content. */
+/** Overhead of a stored response besides its ID, owner and content. */
 const OVERHEAD_BYTES = 256;
 
 /** A response without its items. */

@@ -23,7 +23,7 @@ export interface TokenDebts {
   readonly rates: ReadonlyMap<string, number>;
 }
 
-/** What calls have used while the store could not be reached. */
+/** Uses of calls while the store could not be reached. */
 export interface PendingUses {
   readonly isEmpty: boolean;
   /** Adds the use of a call that was sent to the store, whether or not it was counted there. */

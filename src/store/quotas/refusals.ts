@@ -24,7 +24,7 @@ interface Refusal {
   readonly rest: QuotaRest;
 }
 
-/** What remains of a scope that the store has not decided. */
+/** Rest of a scope that the store has not decided. */
 const UNKNOWN_REST: QuotaRest = { requests: null, tokens: null, spent: [] };
 
 /**

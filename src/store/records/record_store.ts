@@ -57,7 +57,7 @@ export interface StoredRecord<Body = Uint8Array> {
   readonly parts: readonly Part<Body>[];
 }
 
-/** What a lookup reads besides the head. */
+/** Parts that a lookup reads besides the head. */
 export interface ReadOptions {
   /**
    * `head`: neither body nor parts. `body`: no parts. `all`: body and parts. A list of keys: the

@@ -3,7 +3,7 @@ import type { DatabaseOptions } from "./database.ts";
 import type { Totals } from "./operation.ts";
 import type { Problem } from "./problems.ts";
 
-/** What the thread opens. */
+/** Database that the thread opens. */
 export interface Opening {
   readonly options: DatabaseOptions;
   readonly bounds: RecordBounds;

@@ -18,7 +18,7 @@ import { openingProblem, operationProblem, type Problem } from "./problems.ts";
 import { newCallQueue, type Outcome, type PendingCall } from "./queue.ts";
 import { type StartThread, startThread, type Thread } from "./thread.ts";
 
-/** What a link depends on. */
+/** Dependencies of a link. */
 export interface LinkDependencies {
   readonly world: Pick<World, "after" | "wall">;
   readonly log: StoreLog;

@@ -3,7 +3,7 @@ import type { RecordBounds } from "../records/bounds.ts";
 import type { RecordStats, RecordType } from "../records/record_store.ts";
 import type { Database } from "./database.ts";
 
-/** What an operation works with. */
+/** Context of an operation. */
 export interface OperationContext {
   readonly database: Database;
   /** Unix time in milliseconds. */

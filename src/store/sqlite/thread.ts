@@ -4,7 +4,7 @@ import type { WorkerReply, WorkerRequest } from "./messages.ts";
 /** The thread of a database. */
 export type Thread = WorkerThread<WorkerRequest>;
 
-/** What the thread of a database reports. */
+/** Reports of the thread of a database. */
 export type ThreadEvents = WorkerEvents<WorkerReply>;
 
 /** Starts a thread. Tests start scripted ones. */

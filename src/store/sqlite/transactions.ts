@@ -11,7 +11,7 @@ const MAX_RESULT_BYTES = 8 * 1024 * 1024;
 /** An operation that a call can name. */
 export type Operations = Readonly<Record<string, Operation>>;
 
-/** What calls are run with. */
+/** Context in which calls are run. */
 export interface CallRunner {
   readonly database: Database;
   readonly operations: Operations;

@@ -2,7 +2,7 @@ import type { Socket } from "node:net";
 import { newConnectionStream } from "./connection_stream.ts";
 import type { ForceShutdown } from "../../runtime/force_shutdown.ts";
 
-/** What connections are made with. */
+/** Dependencies of connections. */
 export interface DialOptions {
   readonly isEncrypted: boolean;
   /**

@@ -17,7 +17,7 @@ const SLOTS_INTERVAL_MS = 1_000;
 
 const MAX_REDIRECTIONS = 4;
 
-/** What the options of a connection depend on. */
+/** Settings that decide the options of a connection. */
 export interface LinkSettings {
   readonly valkey: ValkeySettings;
   /** Milliseconds of silence, while replies are due, after which the connection is given up. */

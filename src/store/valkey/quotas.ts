@@ -20,7 +20,7 @@ const MAX_TOKEN_DEBT_US = MAX_TOKEN_DEBT_MS * 1000;
 /**
  * Returns the quotas in a Valkey server. Every operation is one script, and so one round trip.
  * `clock` is that by which the windows of budgets are chosen, and compared with the server's; null
- * for no comparison. Between two comparisons time goes on steadily, because the wall clock may jump
+ * for no comparison. Between two comparisons time passes steadily, because the wall clock may jump
  * while a call runs.
  */
 export function newValkeyQuotas(

@@ -2,7 +2,7 @@ import type { StoreLog } from "../store_dependencies.ts";
 import type { ValkeyConnection } from "./connection.ts";
 import { textOf } from "./reply.ts";
 
-/** What a server says of itself. */
+/** Facts that a server reports. */
 export interface ServerInfo {
   /** Name and version, such as `Valkey 8.0.1`. */
   readonly version: string;

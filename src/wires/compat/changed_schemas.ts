@@ -9,7 +9,7 @@ import type { Target } from "../wire.ts";
 /** A strict function with the client's own schema. */
 export type StrictFunction = Pick<FunctionTool, "name" | "parameters" | "strict">;
 
-/** What becomes of strict functions whose schemas the host gets changed. */
+/** Treatment of strict functions whose schemas the host gets changed. */
 export interface KeptPromises {
   /** Absent for none. */
   readonly promises?: readonly PromiseOf<"strict">[];

@@ -22,7 +22,7 @@ export function decode(body: JsonText, idSource: IdSource): Events {
   const { value, text } = body;
   if ((value.error ?? null) !== null) return providerError(value);
   const choice = findChoice(value);
-  if (choice === null) return malformed("an answer without choices");
+  if (choice === null) return malformed("a response without choices");
   if (!isObject(choice.message)) return malformed("a choice without a message");
   const reader = newMessageReader(idSource, "whole");
   const messageEvents = reader.read(choice.message, text);
@@ -121,7 +121,7 @@ function decodeEnd(
   tier: Optional,
 ): Events {
   const finish = parseFinishReason(reason, hasCalls);
-  if (finish === null) return malformed("an answer without a known finish reason");
+  if (finish === null) return malformed("a response without a known finish reason");
   const counted = withTier(usage, tier);
   const usageEvents = counted === null ? [] : [{ type: "usage" as const, usage: counted }];
   return success([...usageEvents, { type: "finish", reason: finish }]);

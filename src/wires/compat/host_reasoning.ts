@@ -15,7 +15,7 @@ export const MAX_SIGNED_CHARS = 256 * 1024;
 /** Types of the stored blocks, after the members of the Chat protocol that hold them. */
 const SIGNATURE = "extra_content", DETAILS = "reasoning_details";
 
-/** What a host has signed or encrypted in an earlier message, and needs back unchanged. */
+/** Members that a host has signed or encrypted in an earlier message, and needs back unchanged. */
 export interface ReturnedReasoning {
   /** Signatures by the IDs of the calls. */
   readonly signatures: ReadonlyMap<string, JsonObject>;

@@ -4,7 +4,7 @@ import { type Edit, type Entry, parseElements } from "../../formats/edit.ts";
 import { fillMembers, type ParameterPlaces } from "../preset_members.ts";
 import type { Target } from "../wire.ts";
 
-/** What a named model changes in the own text of a Chat client. */
+/** Changes that a named model makes in the text of a Chat client. */
 export interface ChatPreset {
   readonly entries: readonly Entry[];
   readonly values: JsonObject;
@@ -28,7 +28,7 @@ export function presetChat(document: JsonDocument, target: Target): ChatPreset {
   return { entries: [...entries, ...lowered], values };
 }
 
-/** What a route without a named model changes. */
+/** Changes of a route without a named model: none. */
 const NOTHING: ChatPreset = { entries: [], values: {} };
 
 function chatPlaces(tokenLimit: string): ParameterPlaces {

@@ -13,7 +13,7 @@ import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_c
 export function decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]> {
   const reading = newRecordReader(idSource);
   const events = reading.read(body.value, body.text);
-  if (events.ok && !reading.done()) return malformed("an answer that is not finished");
+  if (events.ok && !reading.done()) return malformed("a response that is not finished");
   return events;
 }
 
@@ -132,7 +132,7 @@ function parseFinishReason(reason: Optional, hasCalls: boolean): Result<FinishRe
     case "length":
       return success("length");
     default:
-      return malformed("an answer that ended for no known reason");
+      return malformed("a response that ended for no known reason");
   }
 }
 

@@ -17,7 +17,7 @@ import { brokenRule, missing, unsupported, wrongType } from "../../prompt/refusa
 import { fractionProblem, tokenCount } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
-/** What to do where a client library requests base64, as some do by default. */
+/** Advice where a client library requests base64, as some do by default. */
 const BASE64_REMEDY = "Send 'encoding_format: \"float\"', or use a provider of type compat that " +
   "declares capabilities.embeddings_base64.";
 

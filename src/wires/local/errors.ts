@@ -13,7 +13,7 @@ export function errorFields(body: JsonObject): Partial<ErrorFields> | null {
   const { error } = body;
   if (typeof error === "string") return error === "" ? null : plain(error);
   if (!isObject(error)) return null;
-  return plain(typeof error.message === "string" ? error.message : "The upstream gave an error.");
+  return plain(typeof error.message === "string" ? error.message : "The provider gave an error.");
 }
 
 function plain(message: string): Partial<ErrorFields> {
@@ -44,7 +44,7 @@ const UNNAMED_STATUS = 502;
  */
 export function recordFault(record: JsonObject, isCommitted: boolean): Failed<Fault> {
   const fields = errorFields(record);
-  if (isCommitted || fields === null) return malformed("an error in place of an answer");
+  if (isCommitted || fields === null) return malformed("an error in place of a response");
   const named = numberOf(record.status);
   const status = named === null || kindOf(named) === null ? UNNAMED_STATUS : named;
   const error = { type: typeOfStatus(status), ...fields };

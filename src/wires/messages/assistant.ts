@@ -38,7 +38,7 @@ export function newAssistantEncoder(
   /**
    * Returns the stored thinking of a message that has none of the client. A reasoning text without
    * it is left out: the upstream ignores the thinking of earlier turns (Messages API, extended
-   * thinking), and a running tool loop goes on without (`thinking`).
+   * thinking), and a running tool loop continues without (`thinking`).
    */
   function storedThinking(turn: AssistantTurn): Result<readonly ReasoningBlock[]> {
     const { thinking, stored, reasoning, at } = turn;

@@ -22,7 +22,7 @@ export function decode(body: JsonText, idSource: IdSource): Result<readonly Stre
   const exact = parseExact(body.text, body.value);
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);
-  if (!Array.isArray(message.content)) return malformed("an answer without content");
+  if (!Array.isArray(message.content)) return malformed("a response without content");
   const events = [decodeStart(message, idSource)];
   let textLength = 0;
   let calls = 0;

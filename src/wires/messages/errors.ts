@@ -42,11 +42,11 @@ export function reportedFault(body: JsonObject): Failed<Fault> {
   const fields = errorFields(body);
   const status = STATUS.get(fields?.type) ?? 500;
   const error = {
-    message: "The upstream gave an error without a message.",
+    message: "The provider gave an error without a message.",
     type: "api_error",
     ...fields,
   };
-  return fault(kindOf(status), "The upstream reported an error in place of an answer.", {
+  return fault(kindOf(status), "The provider reported an error in place of a response.", {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     upstream: { status, headers: {}, error, raw: null },
   });
@@ -59,5 +59,5 @@ function kindOf(status: number): FaultKind {
 
 /** Returns the fault of a response or record that is malformed or cannot be translated. */
 export function malformed(what: string): Failed<Fault> {
-  return fault("invalid_upstream_response", `The upstream sent ${what}.`);
+  return fault("invalid_upstream_response", `The provider sent ${what}.`);
 }

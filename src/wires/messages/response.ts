@@ -93,7 +93,7 @@ export function decodeEnd(
   hasCalls: boolean,
 ): Result<readonly StreamEvent[]> {
   const finish = parseFinishReason(stop.reason, hasCalls);
-  if (finish === null) return malformed("an answer without a known stop reason");
+  if (finish === null) return malformed("a response without a known stop reason");
   const usage = parseUsage(given);
   if (!usage.ok) return usage;
   const events: StreamEvent[] = [];

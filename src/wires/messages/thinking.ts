@@ -43,7 +43,7 @@ function isTurnedOff({ prompt, target }: SectionInput): boolean {
 }
 
 /**
- * True if a request goes on after calls with a model that may think, also if a text of the user
+ * True if a request continues after calls with a model that may think, also if a text of the user
  * follows them: only the model knows whether that ends their loop.
  */
 export function mayLackThinking({ messages }: Prompt, { thinking: sent }: JsonObject): boolean {

@@ -14,7 +14,7 @@ export function decodeStart(
   { object, id, model, created_at }: JsonObject,
   idSource: IdSource,
 ): Result<StreamEvent & { readonly type: "start" }> {
-  if (object !== "response") return malformed("an answer that is no response");
+  if (object !== "response") return malformed("a response that is no response object");
   if (!isExactId(id)) return malformed("a response without an id");
   const created = numberOf(created_at);
   return success({

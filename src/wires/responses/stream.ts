@@ -150,7 +150,7 @@ export function newDecoder(idSource: IdSource): Decoder {
 
   return {
     push,
-    end: () => done ? NOTHING : malformed("a stream that ends before the answer does"),
+    end: () => done ? NOTHING : malformed("a stream that ends before the response does"),
     done: () => done,
     heldBytes: reader.heldBytes,
     usage: () => usage,

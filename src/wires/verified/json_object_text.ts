@@ -8,7 +8,7 @@ export interface JsonObjectText {
   isWhole(): boolean;
 }
 
-/** What the next character may be. */
+/** State of the scanner: what the next character may be. */
 type State =
   | "start"
   | "end"

@@ -6,7 +6,7 @@ import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "./response_promise.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
-/** What a response does whose text is none of an object. */
+/** Problem of a response whose text is no object. */
 const NO_OBJECT = "holds text that is no JSON object";
 
 /**

@@ -22,7 +22,7 @@ export interface VerifierOptions {
   onResult(kind: PromiseKind, result: PromiseResult): void;
 }
 
-/** What a response is whose checks take more steps than the budget has. */
+/** Problem of a response whose checks take more steps than the budget has. */
 const TOO_LARGE = `takes more than ${MAX_CHECK_STEPS} steps to be checked for`;
 
 /**

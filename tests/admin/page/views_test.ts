@@ -208,7 +208,7 @@ drawnTest(
 );
 
 browserTest(
-  "a held list of finished calls does not move until the person goes on",
+  "a held list of finished calls does not move until the person continues",
   async (browser) => {
     await using admin = serveScripted(BUSY);
     const shown = await browser.open(admin.url);

@@ -111,7 +111,7 @@ for (
 const HM: Thought = { text: " Hm\n", seal: "sealed" };
 
 for (const sealing of ["messages", "responses"] as const) {
-  Deno.test(`a tool loop over ${sealing} goes on with the key that sealed its reasoning`, async () => {
+  Deno.test(`a tool loop over ${sealing} continues with the key that sealed its reasoning`, async () => {
     const type = sealing === "messages" ? "messages" : "compat";
     const keys = `{name: c, value: sk-c}, ${TWO_KEYS}`;
     const pool = poolGateway(
@@ -142,7 +142,7 @@ for (const sealing of ["messages", "responses"] as const) {
   });
 }
 
-Deno.test("a body of a refused key that never ends does not hold the next key back for ever", async () => {
+Deno.test("a body of a refused key that never ends does not hold the next key back forever", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS, { settings: "timeout: 2s" }));
   pool.answer(
     "sk-a",

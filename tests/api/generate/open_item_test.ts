@@ -44,7 +44,7 @@ function added(queue: ReturnType<typeof queueOf>, delta: string, index = 0): rea
   return result.ok ? result.value : [messageOf(result.failure)];
 }
 
-const STRAY = "The upstream sent arguments for a tool call that is not open.";
+const STRAY = "The provider sent arguments for a tool call that is not open.";
 
 Deno.test("an item is closed when the next one is opened", () => {
   const queue = queueOf();

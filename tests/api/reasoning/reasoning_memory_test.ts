@@ -48,7 +48,7 @@ function lossyOf({ headers }: Reply): string | null {
   return headers.get("x-gateway-lossy");
 }
 
-/** The text is left out by its path. Over messages the loop goes on with thinking off. */
+/** The text is left out by its path. Over messages the loop continues with thinking off. */
 function assertForgotten(sealing: Sealing, gateway: NativeGateway, reply: Reply): void {
   const { thinking } = gateway.requests.at(-1)?.json ?? {};
   assertEquals(thinking, sealing === "messages" ? { type: "disabled" } : undefined);

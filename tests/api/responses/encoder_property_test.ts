@@ -7,7 +7,7 @@ import { cited, more, reasoning, refusal, signed, text } from "./event_cases.ts"
 
 const PIECES = fc.constantFrom("", "a", " ", "{", "}", '{"a":1}', '"', "\n", "é");
 
-/** A step of a model: it says something, or goes on with one of four calls, which it may begin. */
+/** A step of a model: text, or a piece of one of four calls, which it may begin. */
 const STEPS = fc.array(
   fc.oneof(
     PIECES.map(text),

@@ -141,7 +141,7 @@ export const SITUATIONS: readonly Situation[] = [
     answer: failing((one) => refused(one, 429, "Slow down."), 1),
   },
   { name: "500 once", seen: "passed", answer: failing((one) => refused(one, 500, "Oh."), 1) },
-  { name: "503 for ever", seen: "passed", answer: failing((one) => refused(one, 503, "No.")) },
+  { name: "503 forever", seen: "passed", answer: failing((one) => refused(one, 503, "No.")) },
   {
     name: "reset",
     seen: "passed",

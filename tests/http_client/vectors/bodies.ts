@@ -105,7 +105,7 @@ export const CHUNKS: readonly Vector[] = [
   closed("a trailer without a colon", trailers("hello\r\n")),
   closed("a trailer without a name", trailers(": x\r\n")),
   closed("a trailer with a blank before the colon", trailers("x-a : 1\r\n")),
-  closed("a trailer that goes on in the next line", trailers("x-a: 1\r\n 2\r\n")),
+  closed("a trailer that continues in the next line", trailers("x-a: 1\r\n 2\r\n")),
   closed("a trailer with a NUL", trailers("x-a: \0\r\n")),
   closed("a length among the trailers", trailers("content-length: 9\r\n")),
   closed("a coding among the trailers", trailers("Transfer-Encoding: chunked\r\n")),

@@ -29,7 +29,7 @@ WORDS.push(
   "se" + "en",
   "go" + "t",
 );
-WORDS.push("ask" + "ed", "the" + "irs");
+WORDS.push("ask" + "ed", "the" + "irs", "for " + "ever", "an " + "own", "goes " + "on");
 
 Deno.test("a forbidden word is reported in each kind of comment", () => {
   for (const word of WORDS) {
@@ -59,6 +59,23 @@ Deno.test("parts of longer words, code and other strings may contain a forbidden
 Deno.test("the name of code in a comment may be a forbidden word", () => {
   assertEquals(complaints("// Counts `asked` and `seen`.\nconst a = 1;"), []);
   assertEquals(forbiddenWords("`asked`, and not asked"), ["asked"]);
+});
+
+Deno.test("a docstring of src that begins with What is reported", () => {
+  const message = 'a docstring begins with "What"';
+  assertEquals(complaints("/** What a store has. */\nconst a = 1;"), [message]);
+  assertEquals(complaints("/**\n * What a store has.\n */\nconst a = 1;"), [message]);
+  assertEquals(complaints("/** Whatever it has. */\n// What it has.\nconst a = 1;"), []);
+});
+
+Deno.test("a message of src says provider and response, of a simulator what it is", () => {
+  const message = "a message has another word for the provider or its response";
+  assertEquals(complaints('const a = "The upstream fell silent.";'), [message]);
+  assertEquals(complaints("const a = `The provider's answer has ${1}.`;"), [message]);
+  assertEquals(complaints('const a = "The provider\'s response has no end.";'), []);
+  const simulator = FILE.replace("/core/", "/simulator/");
+  const source = 'const a = "The upstream fell silent.";';
+  assertEquals(Deno.lint.runPlugin(wording, simulator, source), []);
 });
 
 Deno.test("a line of a comment with more than 100 characters is reported, at each indentation", () => {

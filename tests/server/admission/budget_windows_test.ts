@@ -80,7 +80,7 @@ Deno.test("a clock that is set back finds the sums of its day again, and one tha
   };
   assertEquals(await at("2026-11-22T23:59:00Z"), "day tokens 0/30");
   assertEquals(await at("2026-11-24T12:00:00Z"), "day tokens 0/30");
-  // The monotonic clock goes on meanwhile.
+  // The monotonic clock continues meanwhile.
   await gateway.world.advance(12 * 60 * 60 * 1000);
   assertEquals(await at("2026-11-22T12:00:00Z"), "day tokens 14/30");
   assertEquals(await at("2026-11-24T13:00:00Z"), "day tokens 14/30");

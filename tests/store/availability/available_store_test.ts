@@ -140,7 +140,7 @@ Deno.test("an outage is logged once when it begins, every minute, and once when 
   await store.close();
 });
 
-Deno.test("a start without the store goes on trying", async () => {
+Deno.test("a start without the store continues to try", async () => {
   const world = scriptedWorld();
   const { raw, store, log } = newOutageStore(world);
   raw.leave();

@@ -137,7 +137,7 @@ Deno.test("operations of a thread that does not reply fail after ten seconds, an
   assertEquals(await outcomeOf(link.run("ping", undefined)), "state_unavailable");
   assertEquals(log.length, 1);
   assertMatch(log[0] ?? "", /"\/data\/state\.db".*does not respond; it is opened again\.$/);
-  // A disk that was stuck goes on with the same thread.
+  // A disk that was stuck continues with the same thread.
   thread(0).reply();
   assertEquals(log.length, 2);
   const next = link.run("ping", undefined);

@@ -76,7 +76,7 @@ async function sum(server: ValkeyServer): Promise<number> {
 }
 
 valkeyTest(
-  "a server that hangs and goes on counts each use once, although it has executed what timed out",
+  "a server that hangs and continues counts each use once, although it has executed what timed out",
   async () => {
     await withReplica(async (server, replica) => {
       await replica.settle("before", 1);

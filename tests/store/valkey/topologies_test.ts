@@ -31,7 +31,7 @@ async function startSentinel(primary: number, folder: string): Promise<ValkeySer
 }
 
 valkeyTest(
-  "after a failover by a sentinel the store goes on at the new primary",
+  "after a failover by a sentinel the store continues at the new primary",
   async () => {
     const folder = await Deno.makeTempDir({ prefix: "switchyard-sentinel-" });
     const primary = await startValkeyServer();

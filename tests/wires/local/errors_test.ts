@@ -78,7 +78,7 @@ Deno.test("an error body is a string, or an object behind some proxies", () => {
   const read = { message: "busy", param: null, code: null };
   assertEquals<unknown>(local.error({ error: "busy" }), read);
   assertEquals<unknown>(local.error({ error: { message: "busy" }, signin_url: "x" }), read);
-  assertEquals(local.error({ error: {} })?.message, "The upstream gave an error.");
+  assertEquals(local.error({ error: {} })?.message, "The provider gave an error.");
   for (const body of [{}, { error: null }, { error: "" }, { error: ["busy"] }, { error: 1 }]) {
     assertEquals(local.error(body), null);
   }

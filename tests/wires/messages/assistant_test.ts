@@ -102,7 +102,7 @@ function thinkingOf(...request: Parameters<typeof encode>): readonly JsonValue[]
 const OFF = { type: "disabled" };
 const ADAPTIVE = { thinking: { type: "adaptive" } };
 
-Deno.test("a running tool loop with thinking of another account goes on with thinking off", () => {
+Deno.test("a running tool loop with thinking of another account continues with thinking off", () => {
   const path = "messages[4].reasoning_content";
   const called = { ...CALLED, reasoning_content: "hm" };
   const loop = [USER, CALLED, RESULT, USER, called, RESULT];

@@ -200,7 +200,7 @@ export function newBlocks(
     return added.ok ? success([...sealed, ...added.value]) : added;
   }
 
-  /** Adds blocks of a host to the thinking that goes on, or to an empty one. */
+  /** Adds blocks of a host to the thinking that continues, or to an empty one. */
   function addSeals(signed: readonly JsonObject[]): readonly MessageEvent[] {
     if (signed.length === 0) return [];
     const last = blocks.last();
@@ -255,7 +255,7 @@ function deltaOf(kind: Block["kind"], text: string): JsonObject {
 
 /** Returns the fault of the call of a custom tool: requests of the Messages API have none. */
 function customCall(): Result<never> {
-  return fault("invalid_upstream_response", "The upstream called a tool that is no function.");
+  return fault("invalid_upstream_response", "The provider called a tool that is no function.");
 }
 
 function tooLarge(): Result<never> {

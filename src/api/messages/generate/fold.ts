@@ -77,13 +77,13 @@ function rankOf({ block: { type } }: Folded): number {
 function tooLarge(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    "The upstream called tools with arguments that are too large to be parsed.",
+    "The provider called tools with arguments that are too large to be parsed.",
   );
 }
 
 function tooDeep(): Result<never> {
   return fault(
     "invalid_upstream_response",
-    "The upstream called a tool with arguments that are nested too deeply.",
+    "The provider called a tool with arguments that are nested too deeply.",
   );
 }

@@ -159,10 +159,10 @@ function endedEarly(): Result<never> {
 function unsoundCall(): Result<never> {
   return fault(
     "invalid_upstream_response",
-    "The upstream called a tool with arguments that are no JSON object.",
+    "The provider called a tool with arguments that are no JSON object.",
   );
 }
 
 function tooLongRefusal(): Result<never> {
-  return fault("upstream_response_too_large", "The upstream's refusal is longer than 1 MiB.");
+  return fault("upstream_response_too_large", "The provider's refusal is longer than 1 MiB.");
 }

@@ -11,7 +11,7 @@ import {
 
 const TEXT_OF_DOCUMENT = lossy("the text, after title and context");
 
-/** What the translation does with messages and their blocks (Messages API, messages). */
+/** Treatment of messages and their blocks in the translation (Messages API, messages). */
 export const BLOCK_ROWS = {
   "messages": exact,
   "messages[user]": exact,

@@ -81,7 +81,7 @@ export type MessagesField = keyof typeof ROWS;
 const OTHERS: Treatment = { kind: "refused", unless: [[], {}], note: "at the top level" };
 
 /**
- * What the translation to Chat does with each field of a request to create a message. Unknown
+ * Treatment of each field of a request to create a message in the translation to Chat. Unknown
  * fields, members and variants are refused: the Messages API has closed objects.
  */
 export const MESSAGES_FIELDS = newFieldTable<MessagesField>(ROWS, OTHERS);

@@ -26,7 +26,7 @@ const CALL = "messages[assistant].tool_calls[function]";
 
 const ASSISTANT_BLOCKS = ["text", "thinking", "redacted_thinking", "tool_use"];
 
-/** What assistant messages are parsed with. */
+/** Context in which assistant messages are parsed. */
 export interface AssistantInput extends BlockInput {
   /** The client's text. */
   readonly text: string;

@@ -9,7 +9,7 @@ import { wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { textAt, unknownIn } from "./read.ts";
 
-/** What the blocks of a request are parsed with. */
+/** Context in which the blocks of a request are parsed. */
 export interface BlockInput {
   readonly wire: WireName;
   readonly carrier: Carrier;

@@ -22,7 +22,7 @@ const SHORT_USER_ID = /^[A-Za-z0-9_-]{1,64}$/;
 /** The top-level fields besides dialogue, tools, thinking and effort. */
 type Options = Pick<Prompt, "limits" | "sampling" | "stop" | "labels" | "format">;
 
-/** What the fields are parsed for. */
+/** Context in which fields are parsed. */
 interface OptionsInput {
   readonly target: Target;
   /** Paths of dropped fields, to which a parser adds. */

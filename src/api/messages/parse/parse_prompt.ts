@@ -28,7 +28,7 @@ export interface MessagesPrompt {
   toolName(name: string): string;
 }
 
-/** What a Messages request is parsed for, and what the gateway knows of it. */
+/** Target of a parsed Messages request, and the facts that the gateway knows of it. */
 export interface ParsedFor {
   readonly target: Target;
   readonly carrier: Carrier;

@@ -10,7 +10,7 @@ import type { PlacedEffort } from "./parse_dialogue.ts";
 import { type Effort, parseEffort } from "./parse_system.ts";
 import { objectAt, unknownIn } from "./read.ts";
 
-/** What the client asks for thinking. */
+/** Thinking that the client requests. */
 interface RequestedThinking {
   readonly type: "adaptive" | "enabled" | "disabled";
   /** Tokens for thinking; null unless the type is `enabled`. */

@@ -8,7 +8,7 @@ import {
   refusedUnless,
 } from "../../../prompt/field_table.ts";
 
-/** What the translation does with tools and the choice of one (Messages API, tool use). */
+/** Treatment of tools and tool choices in the translation (Messages API, tool use). */
 export const TOOL_ROWS = {
   "tools": exact,
   "tools[custom].name": exactBut("one over 64 characters is cut, and restored in the response"),

@@ -14,7 +14,7 @@ import { fillMembers, type ParameterPlaces, withInner } from "../../../wires/pre
 import type { Target } from "../../../wires/wire.ts";
 import { SENTENCES } from "../sentences.ts";
 
-/** What a named model changes in the own text of a Messages client. */
+/** Changes that a named model makes in the text of a Messages client. */
 export interface RelayedPreset {
   readonly entries: readonly Entry[];
   readonly values: JsonObject;

@@ -100,6 +100,6 @@ function showsSecret(data: string, body: JsonObject, secrets: readonly string[])
 function endedEarly(): Result<never> {
   return fault(
     "invalid_upstream_response",
-    "The provider's stream ended before the answer was finished.",
+    "The provider's stream ended before the response was finished.",
   );
 }

@@ -2,7 +2,7 @@ import { newId } from "../../../core/ids.ts";
 import type { World } from "../../../core/world.ts";
 import { newNumbering, type Numbering } from "./numbering.ts";
 
-/** What a generated response keeps from its first event to its last, whatever is in it. */
+/** Members that a generated response keeps from its first event to its last. */
 export interface Identity {
   readonly id: string;
   /** Creation time in seconds since 1970. */

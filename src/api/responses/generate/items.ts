@@ -137,7 +137,7 @@ export function newCustomCallItem(
   });
 }
 
-/** What the items of functions and custom tools do not have in common. */
+/** Differences between the items of functions and of custom tools. */
 interface CallTexts {
   /** Returns the members of the event with the whole text. */
   done(text: string): JsonObject;

@@ -157,6 +157,6 @@ export function newOutput({ isSigned, signer, newId, findTool }: OutputOptions):
 function tooManyCalls(): Result<never> {
   return fault(
     "upstream_response_too_large",
-    `The upstream called tools more than ${MAX_TOOL_CALLS} times in one answer.`,
+    `The provider called tools more than ${MAX_TOOL_CALLS} times in one response.`,
   );
 }

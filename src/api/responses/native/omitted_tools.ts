@@ -13,7 +13,7 @@ import type { Target } from "../../../wires/wire.ts";
 /** Types of the hosted tools that a target does not get, by the paths of the tools. */
 export type OmittedTools = ReadonlyMap<string, string>;
 
-/** What a target gets of the tools that the stored items of a request declare. */
+/** Tools that the stored items of a request declare, as a target gets them. */
 export interface SentTools {
   /** The items that declare tools, as the target gets them. */
   readonly items: readonly JsonObject[];

@@ -6,7 +6,7 @@ import { unsupported } from "../../../prompt/refusals.ts";
 import { fillMembers, type ParameterPlaces } from "../../../wires/preset_members.ts";
 import type { Target } from "../../../wires/wire.ts";
 
-/** What a named model changes in the own text of a Responses client. */
+/** Changes that a named model makes in the text of a Responses client. */
 export interface NativePreset {
   readonly entries: readonly Entry[];
   readonly values: JsonObject;

@@ -32,7 +32,7 @@ export function withoutSealed(context: ResolvedRequest): SentRequest {
   return { context: changed, lossy: [...lossy] };
 }
 
-/** What cuts reasoning that this gateway has sealed, and the paths of the cut items. */
+/** Filter of reasoning that this gateway has sealed, and the paths of the cut items. */
 export interface CutReasoning {
   readonly edits: readonly Edit[];
   readonly lossy: readonly string[];

@@ -10,7 +10,7 @@ import {
 import { CLIENT_RUN } from "./fields.ts";
 import type { SentTools } from "./omitted_tools.ts";
 
-/** What a request refers to, as its target gets it. */
+/** Stored items and tools that a request refers to, as its target gets them. */
 export interface SentContext extends ResolvedRequest {
   /** True if an item of the input is left out or differs from the stored one; absent otherwise. */
   readonly hasChangedItem?: boolean;

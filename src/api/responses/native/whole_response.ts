@@ -25,10 +25,10 @@ export function parseNativeResponse(
   if (!document.ok) return document;
   const { text, value, members } = document.value;
   // The ID is stored with an owner, so no parser may read a different ID from the same bytes.
-  if (hasKeyTwice(members, value)) return malformed("an answer in which a key comes twice");
+  if (hasKeyTwice(members, value)) return malformed("a response in which a key comes twice");
   if (value.object !== "response") {
     return (value.error ?? null) === null
-      ? malformed("an answer that is no Response object")
+      ? malformed("a response that is no Response object")
       : providerError(value);
   }
   if (!isExactId(value.id)) return malformed("a response without an exact id");

@@ -134,7 +134,7 @@ const ROWS = {
 export type ResponsesField = keyof typeof ROWS;
 
 /**
- * What the translation to Chat does with each field of a request to create a response. Unknown
+ * Treatment of each field of a request to create a response in the translation to Chat. Unknown
  * variants of items, parts and tools are refused; unknown members are dropped.
  */
 export const RESPONSES_FIELDS = newFieldTable<ResponsesField>(

@@ -17,7 +17,7 @@ const MOVED = lossy("it, in a user message after the results");
 /** The name is that of the call. */
 const IN_CALL = ignored;
 
-/** What the translation to Chat does with each field of the input. */
+/** Treatment of each field of the input in the translation to Chat. */
 export const ITEM_ROWS = {
   "input": exact,
   "input[message].role=user": exact,

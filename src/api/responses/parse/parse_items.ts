@@ -27,7 +27,7 @@ export interface PlacedItem {
   readonly path: string;
 }
 
-/** What the items are parsed for. */
+/** Context in which items are parsed. */
 interface ItemOptions {
   readonly wire: WireName;
   readonly carrier: Carrier;
@@ -37,7 +37,7 @@ interface ItemOptions {
 
 interface Turn {
   readonly message: Message;
-  /** What a Chat host has signed of it; null for none. */
+  /** Signatures of a Chat host; null for none. */
   signed: Reasoning["signed"];
   readonly calls: ToolCall[];
   readonly results: ToolResult[];

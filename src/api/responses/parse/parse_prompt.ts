@@ -24,7 +24,7 @@ export interface ResponsesPrompt {
   readonly namespaced: ReadonlyMap<string, CalledTool>;
 }
 
-/** What a Responses request is parsed for, and what the gateway knows of it. */
+/** Target of a parsed Responses request, and the facts that the gateway knows of it. */
 export interface ParsedFor {
   readonly wire: WireName;
   readonly carrier: Carrier;

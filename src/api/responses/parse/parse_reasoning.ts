@@ -21,7 +21,7 @@ export interface Reasoning {
   readonly text: string;
   /** Signed thinking. */
   readonly blocks: Given<ThinkingBlock>[];
-  /** What a Chat host has signed, with the path of its first item; null for none. */
+  /** Signatures of a Chat host, with the path of its first item; null for none. */
   readonly signed: Given<JsonObject[]> | null;
   /** Path of the first reasoning item. */
   readonly path: string;

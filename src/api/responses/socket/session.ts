@@ -43,7 +43,7 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
   ): Promise<Result<Continuation>> {
     if (last === null || last.id !== id || !isVisible(call, lastCaller)) return unknownPrevious();
     const { continuation, isStored } = last;
-    // A dialogue that is not stored goes on while the store is unavailable.
+    // A dialogue that is not stored continues while the store is unavailable.
     const found = isStored ? await call.state.objects.responses.findBinding(id) : success(null);
     if (!found.ok) return found;
     if (isHidden(call, found.value)) return unknownPrevious();

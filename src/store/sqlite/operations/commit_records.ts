@@ -88,7 +88,7 @@ function missingKeys(
   return parts.flatMap(({ key, body }) => body === null && !stored?.has(key) ? [key] : []);
 }
 
-/** What is stored before a change. */
+/** State of the store before a change. */
 interface Before {
   /** The record. */
   readonly earlier: Row | undefined;

@@ -78,7 +78,7 @@ export const freePages = {
   },
 };
 
-/** What one step of a purge has removed. */
+/** Records that one step of a purge has removed. */
 export interface PurgeStep {
   readonly records: number;
   readonly isMore: boolean;

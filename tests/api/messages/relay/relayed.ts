@@ -17,7 +17,7 @@ export interface Says {
   readonly status?: number;
   readonly headers?: Readonly<Record<string, string>>;
   readonly body: string;
-  /** True if the connection breaks behind the body, or if it stays open for ever. */
+  /** True if the connection breaks behind the body, or if it stays open forever. */
   readonly ending?: "breaks" | "stays open";
 }
 

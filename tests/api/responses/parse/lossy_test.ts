@@ -31,7 +31,7 @@ Deno.test("unsigned reasoning of earlier turns over messages is left out and nam
   assertEquals(asked.map(({ body }) => body.includes("hm")), [false]);
 });
 
-Deno.test("a running tool loop over messages goes on without unsigned reasoning, with thinking off", async () => {
+Deno.test("a running tool loop over messages continues without unsigned reasoning, with thinking off", async () => {
   const { reply, asked } = await ask(USER, THOUGHT, CALL, RESULT);
   assertEquals([reply.status, reply.headers.get("x-gateway-lossy")], [200, "input[1]"]);
   assertEquals(asked.map(({ body }) => body.includes("hm")), [false]);
