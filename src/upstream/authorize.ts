@@ -80,6 +80,9 @@ export async function authorized(
 /** Difference of the clocks from which AWS refuses a signature. */
 const MAX_SKEW_MS = 5 * 60_000;
 
+/** Time from which no signature can be dated: its year has four digits, and so has that of `Date`. */
+const END_OF_DATES_MS = Date.UTC(9999, 0);
+
 /**
  * Takes over the clock of a provider that refuses a signature, and whose `Date` is far from the
  * time of it: the next request is signed by that clock.
@@ -91,9 +94,12 @@ export function learnClock(
 ): void {
   const holder = account.credential?.holder;
   if (status !== 403 || holder?.issued()?.secret.kind !== "aws") return;
-  const aheadMs = Date.parse(headers.get("date") ?? "") - world.wall();
+  const dateMs = Date.parse(headers.get("date") ?? "");
+  const aheadMs = dateMs - world.wall();
   const isFar = Math.abs(aheadMs - holder.clockAheadMs) >= MAX_SKEW_MS;
-  if (isFar) report.clockAheadMs = holder.clockAheadMs = aheadMs;
+  if (isFar && dateMs >= 0 && dateMs < END_OF_DATES_MS) {
+    report.clockAheadMs = holder.clockAheadMs = aheadMs;
+  }
 }
 
 /** Returns the SHA-256 of a body. A large one is hashed in several turns of the event loop. */

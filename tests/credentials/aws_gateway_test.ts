@@ -89,6 +89,16 @@ Deno.test("a refusal with the right time, or of a token, is not repeated", async
   }
 });
 
+Deno.test("a date that no signature can have is not taken over, and the next request is sent", async () => {
+  const { ask, sent, world } = await credentialGateway(credentialConfig(AWS), {
+    provider: () => answers(403, { message: "no" }, { date: "Sat, 13 Sep 275760 00:00:00 GMT" }),
+  });
+  const statuses = [(await ask()).status];
+  await world.advance(1_000);
+  statuses.push((await ask()).status);
+  assertEquals([statuses, sent.length], [[403, 403], 2]);
+});
+
 Deno.test("a query of the base URL is signed, and so is a request without a body", async () => {
   const config = credentialConfig(AWS, { settings: ", models: {mode: fetch}" });
   const { app, sent } = await credentialGateway(

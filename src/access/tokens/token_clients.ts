@@ -113,17 +113,15 @@ export function newTokenClients(
   ): Promise<TokenResult> {
     const turn = turns.take();
     if (turn === null) return { kind: "busy", issuer: found.issuer.name };
+    // Of the key that is tried: others may have come until the end.
+    const set = keySets.current(found.issuer.source, clock.now());
     try {
       await turn;
       const result = await verifyToken(token, found, clock.wall());
       if (result.kind === "valid") return remember(digest, result);
       if (isLasting(result)) {
         const untilMs = clock.now() + REFUSAL_TTL_MS;
-        bounded(refused, MAX_REFUSED).set(digest, {
-          refusal: result,
-          untilMs,
-          set: setOf(result, clock),
-        });
+        bounded(refused, MAX_REFUSED).set(digest, { refusal: result, untilMs, set });
       }
       return result;
     } finally {

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { writeHeapSnapshot } from "node:v8";
 import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
-import { newKeySets } from "../../../src/access/tokens/key_sets.ts";
+import { type KeySets, newKeySets } from "../../../src/access/tokens/key_sets.ts";
 import { newTokenClients } from "../../../src/access/tokens/token_clients.ts";
 import type { Issuer, Template } from "../../../src/access/tokens/issuer.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { ISSUER, newSigningKey, NOW_S } from "../../support/token_issuer.ts";
+import { ISSUER, newSigningKey, NOW_S, type SigningKey } from "../../support/token_issuer.ts";
 
 const KEY = await newSigningKey("k1", "EdDSA");
 const CLOCK = { now: () => 0, wall: () => NOW_S * 1000 };
@@ -33,11 +33,15 @@ const CORP: Issuer = {
   rules: [{ claim: "groups", patterns: [(text) => text === "staff"], template: TEMPLATE }],
 };
 
-async function clients() {
-  const keySets = newKeySets();
-  const parsed = await parseKeySet(JSON.stringify({ keys: [KEY.publicJwk] }));
+async function refresh(keySets: KeySets, { publicJwk }: SigningKey) {
+  const parsed = await parseKeySet(JSON.stringify({ keys: [publicJwk] }));
   assert(parsed.ok);
   keySets.end("url u", parsed.keys, 0);
+}
+
+async function clients() {
+  const keySets = newKeySets();
+  await refresh(keySets, KEY);
   const made = newTokenClients([CORP], keySets, { reported: [], knownValues: new Map() });
   return {
     made,
@@ -45,6 +49,20 @@ async function clients() {
       made.authenticate(token, createHash("sha256").update(token).digest("base64"), CLOCK),
   };
 }
+
+Deno.test("a token that is refused by a key of before a refresh is verified again by the keys after it", async () => {
+  const { made, check } = await clients();
+  const next = await newSigningKey("k1", "EdDSA");
+  const token = await next.sign();
+  // Verifications that wait for their turn still have the keys of before.
+  const others = await Promise.all(
+    Array.from({ length: 200 }, (_, at) => KEY.sign({ jti: String(at) })),
+  );
+  const waiting = [...others.map(check), check(token)];
+  await refresh(made.keySets, next);
+  assertEquals((await Promise.all(waiting)).at(-1)?.kind, "signature");
+  assertEquals((await check(token)).kind, "client");
+});
 
 Deno.test("at most 10,000 verified and 1,000 refused tokens are remembered", async () => {
   const { made, check } = await clients();

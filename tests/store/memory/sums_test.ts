@@ -1,3 +1,5 @@
+import { usesOf } from "../../../src/access/quotas.ts";
+import { CALENDAR_PERIODS, newCalendar } from "../../../src/core/calendar.ts";
 import { MAX_COUNTED } from "../../../src/traffic/subjects.ts";
 import { MAX_SUBJECT_SUMS, newSums } from "../../../src/store/memory/sums.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -69,5 +71,10 @@ Deno.test("there are at most 100,000 sums, and what callers have used of a month
 });
 
 Deno.test("the current windows of all clients that are counted have room", () => {
-  assertEquals([MAX_COUNTED, MAX_SUBJECT_SUMS], [110_000, 440_000]);
+  assertEquals([MAX_COUNTED, MAX_SUBJECT_SUMS], [110_000, 880_000]);
+  const budgets = CALENDAR_PERIODS.map((per) => ({ per, nanoUsd: 1, tokens: 1 }));
+  const limits = { tokensPerMinute: null, maxConcurrent: null, budgets };
+  const callers = [{ caller: "a", group: null, limits }];
+  const [use] = usesOf({ callers, calendar: newCalendar("UTC") }, { tokens: 1, nanoUsd: 1 }, 0);
+  assertEquals((use?.spends.length ?? 0) * MAX_COUNTED, MAX_SUBJECT_SUMS);
 });
