@@ -80,7 +80,7 @@ export async function authorized(
 /** Difference of the clocks from which AWS refuses a signature. */
 const MAX_SKEW_MS = 5 * 60_000;
 
-/** Time from which no signature can be dated: its year has four digits, and so has that of `Date`. */
+/** Time from which a signature cannot be dated: its year has four digits. */
 const END_OF_DATES_MS = Date.UTC(9999, 0);
 
 /**

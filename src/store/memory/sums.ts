@@ -35,14 +35,14 @@ export interface Sums {
  */
 export const MAX_SUMS = 100_000;
 
-/** Sums of one window of a budget: in USD and in tokens. */
-const SUMS_PER_WINDOW = 2;
+/** Maximum number of sums of a client in one window: in USD and in tokens. */
+const MAX_WINDOW_SUMS = 2;
 
 /**
  * Maximum number of sums of clients that the configuration does not name: the current windows of as
  * many as `Subjects` counts, so that only sums of windows that have ended are removed.
  */
-export const MAX_SUBJECT_SUMS = MAX_COUNTED * CALENDAR_PERIODS.length * SUMS_PER_WINDOW;
+export const MAX_SUBJECT_SUMS = MAX_COUNTED * CALENDAR_PERIODS.length * MAX_WINDOW_SUMS;
 
 /**
  * Returns no sums, those of clients that the configuration does not name apart from the rest: they
