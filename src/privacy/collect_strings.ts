@@ -64,11 +64,9 @@ export function* collectStrings(
         hasTokenList = true;
         return;
       }
-      const written = text.slice(start, end);
-      if (end - start < MIN_NUMBER_CHARS || !NUMBER.test(written)) return;
-      // A card number may have a point or an exponent.
-      const whole = Number(written);
-      const digits = /[.eE]/.test(written) && Number.isSafeInteger(whole) ? String(whole) : written;
+      if (end - start < MIN_NUMBER_CHARS) return;
+      const digits = digitsOf(text.slice(start, end));
+      if (!NUMBER.test(digits)) return;
       add({ text: digits, start, end, isReplaceable: false, isShared: false });
       return;
     }
@@ -117,6 +115,25 @@ export function* collectStrings(
     chars = 0;
   }
   return unread;
+}
+
+const WITH_POINT = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/** Maximum number of digits of a number that is written without its point and exponent. */
+const MAX_DIGITS = 64;
+
+/**
+ * Returns the digits of a whole number that is written with a point or an exponent, as a card
+ * number may be; any other number as it is. Doubles would not have the digits of the longest.
+ */
+function digitsOf(written: string): string {
+  const parts = /[.eE]/.test(written) ? WITH_POINT.exec(written) : null;
+  if (parts === null) return written;
+  const [, whole = "", fraction = "", exponent = "0"] = parts;
+  const digits = whole + fraction;
+  const point = whole.length + Number(exponent);
+  const isWhole = point > 0 && point <= MAX_DIGITS && /^0*$/.test(digits.slice(point));
+  return isWhole ? digits.slice(0, point).padEnd(point, "0").replace(/^0+/, "") : written;
 }
 
 /** True for an element of the input of embeddings or completions that is a list of tokens. */

@@ -108,12 +108,25 @@ Deno.test("a value in a name of a member or a tool, or in a number is refused wi
 Deno.test("a number is searched as its digits, also with a point or an exponent", async () => {
   const rule = "find: [card], action: mask";
   for (
-    const written of ["4111111111111111.0", "4.111111111111111e15", "41111111111111110E-1"]
+    const written of [
+      "4111111111111111.0",
+      "4.111111111111111e15",
+      "41111111111111110E-1",
+      "41111111.11111111e8",
+      // Doubles have fewer digits.
+      "4000000000000000006.0",
+      "-4.000000000000000006e+18",
+    ]
   ) {
     const text = `{"x":${written}}`;
     assertEquals(await replaced(callWith(rule), text), "privacy_unreplaceable x", written);
   }
-  assertEquals(await of({ x: 0.4111111111111111 }, rule), '{"x":0.4111111111111111}');
+  for (
+    const written of ["0.4111111111111111", "41111111.11111111e7", "4111111111111111e999999999"]
+  ) {
+    const text = `{"x":${written}}`;
+    assertEquals(await replaced(callWith(rule), text), text);
+  }
 });
 
 Deno.test("tags of the protocols are no values of words", async () => {
