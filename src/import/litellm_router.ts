@@ -115,11 +115,11 @@ export function readRetries(
   report.noted(
     first,
     place,
-    most > MAX_RETRIES ? "at most 10 attempts" : isLargest ? "" : LARGEST,
+    most > MAX_RETRIES ? "at most 10 attempts" : isLargest ? "" : FOR_ALL_ERRORS,
   );
   for (const tree of others) report.noMeaning(tree, "that of router_settings counts");
   for (const [, tree] of policies) {
-    report.differently(tree, place, LARGEST);
+    report.differently(tree, place, FOR_ALL_ERRORS);
   }
   report.noMeaning(
     memberOf(memberOf(router, "retry_policy"), "BadRequestErrorRetries"),
@@ -127,7 +127,7 @@ export function readRetries(
   );
 }
 
-const LARGEST = "one number for all errors, the largest";
+const FOR_ALL_ERRORS = "one number for all errors, the largest";
 
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;

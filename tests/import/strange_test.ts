@@ -174,3 +174,16 @@ Deno.test("a number of retries below that of an error works differently", () => 
   assertEquals(statuses, [["differently", "one number for all errors, the largest"]]);
   assert(file.includes("max_attempts: 4"), file);
 });
+
+Deno.test("a provider whose name cannot be an ID does not get the name of a later one", () => {
+  const Providers = ["a b", "models"].map((name, at) => {
+    return { name, api_base_url: `https://api.models.com/${at}/chat/completions`, models: ["m"] };
+  });
+  const Router = { default: "models,m" };
+  const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router }));
+  assert(result.ok);
+  const places = result.imported.lines.filter(({ path }) => path.endsWith(".name"));
+  const ids = places.map(({ to: [place] }) => place?.replace("providers.", ""));
+  assert(ids[0] !== ids[1], ids.join());
+  assertEquals(ids[1], "models");
+});
