@@ -51,9 +51,9 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   const timeout = readServer(root, draft);
   /** IDs of providers in the written file by their names in the source. */
   const known = new Map<string, string>();
-  for (const tree of itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"))) {
-    readProvider(tree);
-  }
+  const trees = itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"));
+  const names = new Set(trees.map((tree) => textOf(memberOf(tree, "name"))));
+  for (const tree of trees) readProvider(tree);
   const router = memberOf(root, "Router");
   const main = targetsOf(memberOf(router, "default"), "models.*", "");
   const small = targetsOf(
@@ -110,7 +110,9 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     }
     const models = itemsOf(memberOf(tree, "models")).flatMap((model) => textOf(model) ?? []);
     const word = read.host === null ? null : hostWord(read.host);
-    const id = PROVIDER_ID.test(name) ? name : word ?? "provider";
+    const other = word ?? "provider";
+    // Requests for `other/model` are for the provider with this name.
+    const id = PROVIDER_ID.test(name) ? name : names.has(other) ? `${other}-api` : other;
     const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
     const key = secret === null
       ? { text: null, note: "" }

@@ -126,10 +126,19 @@ function refusingText(providers: Providers): string {
 
 function credentialsIn(root: Tree, report: Report): ReadonlyMap<string, Tree> {
   const found = new Map<string, Tree>();
+  const used = new Set(
+    itemsOf(memberOf(root, "model_list")).map((item) =>
+      textOf(memberOf(memberOf(item, "litellm_params"), "litellm_credential_name"))
+    ),
+  );
   for (const item of itemsOf(memberOf(root, "credential_list"))) {
     const name = textOf(memberOf(item, "credential_name"));
     const values = memberOf(item, "credential_values");
     if (name === null || values === undefined) continue;
+    if (!used.has(name)) {
+      report.missing(item, "no entry names this credential");
+      continue;
+    }
     found.set(name, values);
     report.carried(memberOf(item, "credential_name"), "providers");
     report.noMeaning(

@@ -54,13 +54,13 @@ export function reportAbsentMembers(params: Tree, info: Tree | undefined, report
 
 /** Members of `model_info` that describe a model to users of LiteLLM. */
 const DESCRIPTIONS =
-  /^(?:id|mode|description|max_tokens|max_output_tokens|supports_.*|db_model|litellm_provider|created_.*|updated_.*|source|team_id|metadata|tier|version)$/;
+  /^(?:id|mode|description|max_tokens|max_output_tokens|supports_.*|db_model|litellm_provider|created_.*|updated_.*|source|metadata|tier|version)$/;
 
 function reportInfo(info: Tree | undefined, report: Report): void {
   for (const [key, tree] of membersOf(info)) {
     if (DESCRIPTIONS.test(key)) report.noMeaning(tree, "describes the model to users of LiteLLM");
     if (/cost/.test(key)) report.missing(tree, "a price needs those of input and output tokens");
-    if (key === "access_groups") {
+    if (/^(?:access_groups|team_id|team_public_model_name)$/.test(key)) {
       report.missing(tree, "client keys name models by patterns: models");
     }
   }

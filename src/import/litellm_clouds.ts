@@ -153,7 +153,8 @@ export function vertexPlace({ params, variables, model }: Asked): Place {
     ? variables.use("VERTEXAI_LOCATION", "us-central1")
     : variables.text(location, "us-central1");
   const written = text("vertex_credentials");
-  if (written !== null && written.trim().startsWith("{")) {
+  const isMapping = memberOf(params, "vertex_credentials")?.kind === "mapping";
+  if (isMapping || written?.trim().startsWith("{")) {
     return {
       ok: false,
       note: "vertex_credentials is a key itself: write it to a file and name that file",

@@ -97,7 +97,9 @@ export function newChains(
   }
 
   function reportReason(name: string, reason: FallbackList["reason"], tree: Tree, place: string) {
-    const other = listOf(name, "outage") ?? usual;
+    // A list of which nothing is left, such as one for all names that names this one, is none.
+    const hasOther = walk(name, 0, new Set()).length > 0;
+    const other = hasOther ? listOf(name, "outage") ?? usual : undefined;
     const own = listOf(name, reason);
     if (other !== undefined && sameNames(other, own)) {
       return report.carried(tree, `${place}_on`);

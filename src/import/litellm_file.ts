@@ -99,7 +99,11 @@ function routing(
   const values = settings === undefined ? {} : settings.value as Settings;
   return {
     key: "routing",
-    from: ["The same models as provider/model. A model that is not in this file is refused."],
+    from: [
+      `The same models as provider/model.${
+        named.has("*") ? "" : " A model that is not in this file is refused."
+      }`,
+    ],
     value: { ...values, routes },
   };
 }

@@ -111,16 +111,23 @@ export function readRetries(
   if (first !== undefined || policies.length > 0) {
     draft.set("retry", "max_attempts", attempts, (first ?? policies[0]?.[1])?.path ?? "");
   }
-  report.noted(first, place, most > MAX_RETRIES ? "at most 10 attempts" : "");
+  const isLargest = numberOf(first) === most;
+  report.noted(
+    first,
+    place,
+    most > MAX_RETRIES ? "at most 10 attempts" : isLargest ? "" : FOR_ALL_ERRORS,
+  );
   for (const tree of others) report.noMeaning(tree, "that of router_settings counts");
   for (const [, tree] of policies) {
-    report.differently(tree, place, "one number for all errors, the largest");
+    report.differently(tree, place, FOR_ALL_ERRORS);
   }
   report.noMeaning(
     memberOf(memberOf(router, "retry_policy"), "BadRequestErrorRetries"),
     "a refused request is never sent again",
   );
 }
+
+const FOR_ALL_ERRORS = "one number for all errors, the largest";
 
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;

@@ -90,3 +90,100 @@ Deno.test("comments are left out of JSON, and strings keep what looks like one",
   assertEquals(checkProblems(result.imported), []);
   assert(result.imported.file?.includes("https://a.example.com/v1//x"));
 });
+
+/** The status and the note of each of these paths of a LiteLLM file. */
+function reported(source: object, ...paths: readonly string[]) {
+  const result = importLitellm(JSON.stringify(source), {});
+  assert(result.ok);
+  const { lines, file } = result.imported;
+  const statuses = paths.map((path) => {
+    const line = lines.find((one) => one.path === path);
+    return [line?.status, line?.note];
+  });
+  return { statuses, file: file ?? "" };
+}
+
+const [FAST, LONG] = ["fast", "long"].map((model_name) => {
+  return { model_name, litellm_params: { model: `openai/${model_name}` } };
+});
+
+Deno.test("a list of fallbacks of which nothing is left does not hide the one for long prompts", () => {
+  for (const fallbacks of [[{ "*": ["fast"] }], [{ fast: ["unknown"] }]]) {
+    const router_settings = { fallbacks, context_window_fallbacks: [{ fast: ["long"] }] };
+    const { statuses, file } = reported(
+      { model_list: [FAST, LONG], router_settings },
+      "router_settings.context_window_fallbacks[0].fast[0]",
+    );
+    assertEquals(statuses, [["carried", ""]]);
+    assert(file.includes("fallback_on: [context_length]"), file);
+  }
+});
+
+Deno.test("that only one team has a model is missing, since here every client key has it", () => {
+  const model_info = { team_id: "a", team_public_model_name: "b" };
+  const { statuses } = reported(
+    { model_list: [{ ...FAST, model_info }] },
+    "model_list[0].model_info.team_id",
+    "model_list[0].model_info.team_public_model_name",
+  );
+  const line = ["missing", "client keys name models by patterns: models"];
+  assertEquals(statuses, [line, line]);
+});
+
+Deno.test("an entry whose Google key is a mapping is missing, not served without that key", () => {
+  const litellm_params = {
+    model: "vertex_ai/gemini-2.5-pro",
+    vertex_project: "p",
+    vertex_credentials: { type: "service_account" },
+  };
+  const { statuses, file } = reported(
+    { model_list: [FAST, { model_name: "gemini", litellm_params }] },
+    "model_list[1].litellm_params.model",
+    "model_list[1].litellm_params.vertex_credentials.type",
+  );
+  assertEquals(statuses.map(([status]) => status), ["missing", "missing"]);
+  assert(!file.includes("gemini"), file);
+});
+
+Deno.test("only a file without a name for every model says that others are refused", () => {
+  const every = { model_name: "*", litellm_params: { model: "openai/*" } };
+  for (const [entries, isSaid] of [[[FAST], true], [[FAST, every], false]] as const) {
+    const { file } = reported({ model_list: entries });
+    assert(file.includes("The same models as provider/model."));
+    assertEquals(file.includes("A model that is not in this file is refused."), isSaid);
+  }
+});
+
+Deno.test("a credential that no entry names is missing", () => {
+  const credential_list = [{ credential_name: "c", credential_values: { api_key: "k" } }];
+  const { statuses } = reported(
+    { credential_list, model_list: [FAST] },
+    "credential_list[0].credential_name",
+    "credential_list[0].credential_values.api_key",
+  );
+  const line = ["missing", "no entry names this credential"];
+  assertEquals(statuses, [line, line]);
+});
+
+Deno.test("a number of retries below that of an error works differently", () => {
+  const router_settings = { num_retries: 2, retry_policy: { TimeoutErrorRetries: 3 } };
+  const { statuses, file } = reported(
+    { model_list: [FAST], router_settings },
+    "router_settings.num_retries",
+  );
+  assertEquals(statuses, [["differently", "one number for all errors, the largest"]]);
+  assert(file.includes("max_attempts: 4"), file);
+});
+
+Deno.test("a provider whose name cannot be an ID does not get the name of a later one", () => {
+  const Providers = ["a b", "models"].map((name, at) => {
+    return { name, api_base_url: `https://api.models.com/${at}/chat/completions`, models: ["m"] };
+  });
+  const Router = { default: "models,m" };
+  const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router }));
+  assert(result.ok);
+  const places = result.imported.lines.filter(({ path }) => path.endsWith(".name"));
+  const ids = places.map(({ to: [place] }) => place?.replace("providers.", ""));
+  assert(ids[0] !== ids[1], ids.join());
+  assertEquals(ids[1], "models");
+});

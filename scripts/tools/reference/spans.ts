@@ -20,6 +20,7 @@ export const SPAN_DOCS: Readonly<Record<SpanAttribute, AttributeDoc>> = {
     "conditional",
     "Status for the client; on an attempt the status of the provider.",
   ),
+  "url.scheme": on("request", "required", "`http`: the gateway itself serves no TLS."),
   "url.path": on("request", "required", "Path of the request, without its query."),
   "error.type": on("both", "conditional", "Kind of the failure; absent after a success."),
   "server.address": on("attempt", "recommended", "Host of the base address."),

@@ -7,6 +7,7 @@ export type SpanAttribute =
   | "http.request.method"
   | "http.route"
   | "http.response.status_code"
+  | "url.scheme"
   | "url.path"
   | "error.type"
   | "server.address"

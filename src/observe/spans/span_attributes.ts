@@ -39,6 +39,7 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
     "http.request.method": METHODS.has(report.method) ? report.method : "_OTHER",
     "http.route": report.endpoint.path === "" ? undefined : report.endpoint.path,
     "http.response.status_code": report.status,
+    "url.scheme": "http",
     "url.path": report.path,
     "error.type": failure?.kind,
     "switchyard.request_id": report.id,
@@ -92,9 +93,13 @@ export function attemptAttributes(
   };
 }
 
-/** True if the span of a request is an error; client errors are not errors of a server span. */
-export function isFailed({ failure }: Readonly<CallReport>): boolean {
-  return failure !== null && isServerFailure(failure);
+/**
+ * True if the span of a request is an error. By the HTTP conventions a server span with a status
+ * below 500 for the client is none, also where a provider has responded with it; a stream that
+ * breaks off is one.
+ */
+export function isFailed({ failure, status }: Readonly<CallReport>): boolean {
+  return failure !== null && isServerFailure(failure) && !(status >= 400 && status < 500);
 }
 
 /** Returns the attributes of an attempt that calls a model. */
@@ -133,7 +138,10 @@ function inferenceAttributes(
       : firstContentMs / 1_000,
     "gen_ai.embeddings.dimension.count": response?.dimensions,
     "gen_ai.usage.input_tokens": usage?.unknown === "input" ? undefined : usage?.input,
-    "gen_ai.usage.output_tokens": usage?.unknown === "output" ? undefined : usage?.output,
+    // The 0 of embeddings, which have no output, is no count of the provider.
+    "gen_ai.usage.output_tokens": usage?.unknown === "output" || operation === "embeddings"
+      ? undefined
+      : usage?.output,
     // Providers that report zero and those that report nothing are not distinguished.
     "gen_ai.usage.cache_read.input_tokens": usage?.cached || undefined,
     "gen_ai.usage.cache_creation.input_tokens": usage?.cacheWrite || undefined,

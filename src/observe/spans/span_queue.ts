@@ -112,7 +112,10 @@ export function newSpanQueue(
     const batches = [sending];
     while (pieces.length > 0) batches.push(sendBatch());
     const late = Promise.withResolvers<void>();
-    const cancel = after(FLUSH_TIMEOUT_MS, late.resolve);
+    const cancel = after(FLUSH_TIMEOUT_MS, () => {
+      learn(false);
+      late.resolve();
+    });
     await Promise.race([Promise.all(batches), late.promise]);
     cancel();
     exporter.close();

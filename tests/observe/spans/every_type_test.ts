@@ -67,6 +67,8 @@ async function missingOf(
   assertEquals(others, []);
   const ofCall = Object.keys(call?.attributes ?? {});
   assertEquals(ofCall.filter((name) => /^(?:gen_ai|openai)\./.test(name)), []);
+  const isVectors = path === "/v1/embeddings";
+  assert(!isVectors || attempt?.attributes["gen_ai.usage.output_tokens"] === undefined);
   return needed.filter((name) => attempt?.attributes[name] === undefined);
 }
 

@@ -38,6 +38,7 @@ Deno.test("a call is a span of kind SERVER without attributes of the GenAI conve
     "http.request.method": "POST",
     "http.route": "/v1/chat/completions",
     "http.response.status_code": 200,
+    "url.scheme": "http",
     "url.path": "/v1/chat/completions",
     "switchyard.request_id": "id-1",
     "switchyard.route": "main",
@@ -99,6 +100,15 @@ Deno.test("an error of the client is no span error", async () => {
   assertEquals(request?.attributes["error.type"], "invalid_json");
   assertEquals("gen_ai.operation.name" in (request?.attributes ?? {}), false);
   assertEquals(others, []);
+});
+
+Deno.test("a provider's refusal that the client gets is an error of the attempt alone", async () => {
+  const { failure } = fault("upstream_rejected", "No.");
+  const attempts = [tryOf({ outcome: "upstream_rejected" })];
+  const [request, attempt] = await spansOf({ failure, status: 400, attempts });
+  assertEquals([request?.status.code, attempt?.status.code], [0, 2]);
+  const [broken] = await spansOf({ failure, status: 502, attempts });
+  assertEquals(broken?.status.code, 2);
 });
 
 Deno.test("a valid traceparent is continued, and an invalid one is ignored", async () => {
