@@ -44,7 +44,7 @@ Deno.test("the printed command repeats the request byte for byte, and has no sec
     const [args, sent] = await run(command);
     assertEquals(sent === body, true, body.slice(0, 40));
     assertEquals(args.split("\n"), [
-      "-sSN",
+      "-gsSN",
       "http://127.0.0.1:8080/v1/messages?beta=true",
       "-H",
       "Authorization: Bearer the-key",
@@ -63,6 +63,19 @@ Deno.test("where the address of the gateway is not known, the command takes it f
   const command = recordCurl(newRecord({ head: { path: "/v1/it's" } }), "") ?? "";
   const [args] = await run(command);
   assertEquals(args.split("\n")[1], "http://the.host:1/v1/it's");
+});
+
+Deno.test("the printed command has nothing that acts on a terminal, and repeats the body all the same", async () => {
+  const body = '{"a":"\u001b[201~\r\u009b31m \u202e é\n';
+  const headers = { "x-empty": "", "x-hostile": "a\u009b31m", "x-gateway-tag": "a" };
+  const command = recordCurl(newRecord({ request: { headers, body } }), "http://a") ?? "";
+  assertEquals(command.match(/[\p{Cc}\p{Bidi_Control}]/gu)?.filter((one) => one !== "\n"), []);
+  const [args, sent] = await run(command);
+  assertEquals(sent, body);
+  assertEquals(args.split("\n").filter((one) => one.startsWith("x-")), [
+    "x-empty;",
+    "x-gateway-tag: a",
+  ]);
 });
 
 Deno.test("a record without a body has no command", () => {
