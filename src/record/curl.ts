@@ -6,14 +6,17 @@ const KEY_VARIABLE = "SWITCHYARD_KEY";
 /** Variable of the shell with the address of the gateway where that is not known. */
 const URL_VARIABLE = "SWITCHYARD_URL";
 
-/** Characters that a terminal would act on where the command is printed or pasted. */
-const CONTROLS = /[[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]--[\t\n]]/v;
+/**
+ * Characters that a terminal would act on where the command is printed or pasted, and those that the
+ * admin page writes as their codes, which would change the length of the body.
+ */
+const HIDDEN =
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v;
 
 /**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null without a
- * recorded body. The body is a here document, so that its bytes need no quotes; base64 if a terminal
- * would act on it. Headers on which a terminal would act are left out. `gatewayUrl` is empty if it is
- * not known.
+ * recorded body. The body is a here document, so that its bytes need no quotes; base64 if it has
+ * hidden characters. Headers with such ones are left out. `gatewayUrl` is empty if it is not known.
  */
 export function recordCurl({ head, request }: CallRecord, gatewayUrl: string): string | null {
   if (request === undefined || request.body === null) return null;
@@ -22,9 +25,9 @@ export function recordCurl({ head, request }: CallRecord, gatewayUrl: string): s
   const url = gatewayUrl === "" ? `"$${URL_VARIABLE}"${quoted(path)}` : quoted(gatewayUrl + path);
   const { "content-type": type = "application/json", ...others } = headers;
   const sent = Object.entries({ "Content-Type": type, ...others })
-    .filter(([, value]) => !CONTROLS.test(value));
+    .filter(([, value]) => !HIDDEN.test(value));
   const bytes = new TextEncoder().encode(body);
-  const isPlain = !CONTROLS.test(body);
+  const isPlain = !HIDDEN.test(body);
   const text = isPlain ? body : bytes.toBase64();
   const end = freeDelimiter(text);
   const reader = isPlain ? `head -c ${bytes.length}` : "base64 -d";
