@@ -104,7 +104,7 @@ export const log: Command = {
         if (!("record" in hit)) return void unreadable++;
         if (isList) terminal.out(records++ === 0 ? "[" : ",");
         const record = mask === null ? hit.record : maskRecord(hit.record, mask());
-        terminal.out(jsonLine(record, withContent));
+        terminal.out(visibleJson(exportLine(record, withContent)));
       };
       const problem = await source.search({
         limit,
@@ -160,7 +160,7 @@ function endLine(found: number, limit: number, last: Hit | null): string {
 
 /** Part of a record that `log show` prints, by its option. */
 const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
-  json: (record) => jsonLine(record),
+  json: (record) => visibleJson(exportLine(record)),
   curl: (record, { gatewayUrl }) => recordCurl(record, gatewayUrl),
   request: ({ request }) => request?.body == null ? null : `${visibleLines(request.body)}\n`,
   response: ({ response }) => {
@@ -243,11 +243,6 @@ async function onSource(
 function filterValue(options: OptionValues, name: typeof FILTER_NAMES[number]): string | undefined {
   if (!options.has(name)) return undefined;
   return FILTER_OPTIONS[name].value === null ? "true" : optionValue(options, name);
-}
-
-/** Returns a record as a line of JSON without characters that a terminal would act on. */
-function jsonLine(record: CallRecord, withContent = true): string {
-  return `${visibleJson(exportLine(record, withContent).trimEnd())}\n`;
 }
 
 /** Returns a text of several lines without characters that a terminal would act on. */

@@ -13,15 +13,10 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (unit) => `\\u{${unit.codePointAt(0)?.toString(16)}}`);
 }
 
-/** Returns a JSON text of the same value with these characters escaped. */
+/** Returns a JSON text of the same value with these characters escaped; its lines remain. */
 export function visibleJson(json: string): string {
-  return json.replace(
-    UNSEEN,
-    (unit) =>
-      unit.split("").map((half) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`).join(
-        "",
-      ),
-  );
+  const code = (half: string) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(UNSEEN, (unit) => unit === "\n" ? unit : unit.split("").map(code).join(""));
 }
 
 /** Returns a duration with its unit, such as `120 ms`, `1.5 s` or `2h 3m`; `-` for none. */
