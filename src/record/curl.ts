@@ -7,8 +7,8 @@ const KEY_VARIABLE = "SWITCHYARD_KEY";
 const URL_VARIABLE = "SWITCHYARD_URL";
 
 /**
- * Characters that a terminal would act on where the command is printed or pasted, and those that the
- * admin page writes as their codes, which would change the length of the body.
+ * Characters that a terminal would act on where the command is printed or pasted, and those that
+ * the admin page writes as their codes, which would change the length of the body.
  */
 const HIDDEN =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v;

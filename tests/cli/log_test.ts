@@ -79,8 +79,8 @@ Deno.test("content is printed only by the options that say so, and nothing of it
     const printed = [shown, (await command("log"))[1], (await command("log", "show", "id-2"))[1]];
     printed.push(json, (await command("log", "--export"))[1], ...listed.map(([, out]) => out));
     for (const view of views) printed.push((await command("log", "show", "id-1", view))[1]);
-    // deno-lint-ignore no-control-regex
     for (const one of printed) {
+      // deno-lint-ignore no-control-regex
       assert(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/.test(one), one);
     }
   }));

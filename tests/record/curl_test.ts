@@ -66,7 +66,7 @@ Deno.test("where the address of the gateway is not known, the command takes it f
   assertEquals(args.split("\n")[1], "http://the.host:1/v1/it's");
 });
 
-Deno.test("the command has nothing that acts on a terminal or that the page shows as a code, and repeats the body all the same", async () => {
+Deno.test("a body with hidden characters is sent byte for byte by a command that has none of them", async () => {
   const headers = { "x-empty": "", "x-hostile": "a\u009b31m", "x-gateway-tag": "a" };
   for (const one of "\u001b\r\u007f\u009b\u202e\u200b\u00ad\u{e0041}\ufeff\u2800") {
     const body = `{"a":"é${one}[201~\n`;
