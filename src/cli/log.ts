@@ -23,7 +23,7 @@ import {
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
 import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
-import { visible } from "./top_words.ts";
+import { visible, visibleJson } from "./top_words.ts";
 
 const FORMATS = ["table", "json", "jsonl"] as const;
 
@@ -104,7 +104,7 @@ export const log: Command = {
         if (!("record" in hit)) return void unreadable++;
         if (isList) terminal.out(records++ === 0 ? "[" : ",");
         const record = mask === null ? hit.record : maskRecord(hit.record, mask());
-        terminal.out(exportLine(record, withContent));
+        terminal.out(visibleJson(exportLine(record, withContent)));
       };
       const problem = await source.search({
         limit,
@@ -160,7 +160,7 @@ function endLine(found: number, limit: number, last: Hit | null): string {
 
 /** Part of a record that `log show` prints, by its option. */
 const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
-  json: (record) => exportLine(record),
+  json: (record) => visibleJson(exportLine(record)),
   curl: (record, { gatewayUrl }) => recordCurl(record, gatewayUrl),
   request: ({ request }) => request?.body == null ? null : `${visibleLines(request.body)}\n`,
   response: ({ response }) => {

@@ -20,6 +20,7 @@ import {
 } from "./command.ts";
 import { openText } from "./replay_records.ts";
 import type { Terminal } from "./terminal.ts";
+import { visibleJson } from "./top_words.ts";
 
 const FORMATS = ["text", "json"];
 
@@ -96,7 +97,7 @@ export const replay: Command = {
     );
     const showsContent = options.has("show-content");
     const text = given.format === "json"
-      ? reportJson(report, showsContent)
+      ? visibleJson(reportJson(report, showsContent))
       : reportText(report, { showsContent, namesAll: options.has("all") });
     if (writer === null) terminal.out(text);
     else if (!writer(text)) {

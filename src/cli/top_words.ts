@@ -13,6 +13,12 @@ export function visible(text: string): string {
   return text.replace(UNSEEN, (unit) => `\\u{${unit.codePointAt(0)?.toString(16)}}`);
 }
 
+/** Returns a JSON text of the same value with these characters escaped; its lines remain. */
+export function visibleJson(json: string): string {
+  const code = (half: string) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`;
+  return json.replace(UNSEEN, (unit) => unit === "\n" ? unit : unit.split("").map(code).join(""));
+}
+
 /** Returns a duration with its unit, such as `120 ms`, `1.5 s` or `2h 3m`; `-` for none. */
 export function durationText(ms: number | null): string {
   if (ms === null) return "-";

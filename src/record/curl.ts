@@ -7,26 +7,40 @@ const KEY_VARIABLE = "SWITCHYARD_KEY";
 const URL_VARIABLE = "SWITCHYARD_URL";
 
 /**
+ * Characters that a terminal would act on where the command is printed or pasted, and those that
+ * the admin page writes as their codes, which would change the length of the body.
+ */
+const HIDDEN =
+  /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v;
+
+/**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null without a
- * recorded body. The body is a here document, so that its bytes need no quotes. `gatewayUrl` is
- * empty if it is not known.
+ * recorded body. The body is a here document, so that its bytes need no quotes; base64 if it has
+ * hidden characters. Headers with such ones are left out. `gatewayUrl` is empty if it is not known.
  */
 export function recordCurl({ head, request }: CallRecord, gatewayUrl: string): string | null {
   if (request === undefined || request.body === null) return null;
   const { headers, query, body } = request;
   const path = `${head.path}${query === "" ? "" : `?${query}`}`;
   const url = gatewayUrl === "" ? `"$${URL_VARIABLE}"${quoted(path)}` : quoted(gatewayUrl + path);
-  const names = Object.entries(headers).filter(([name]) => name !== "content-type");
-  const end = freeDelimiter(body);
-  const bytes = new TextEncoder().encode(body).length;
+  const { "content-type": type = "application/json", ...others } = headers;
+  const sent = Object.entries({ "Content-Type": type, ...others })
+    .filter(([, value]) => !HIDDEN.test(value));
+  const bytes = new TextEncoder().encode(body);
+  const isPlain = !HIDDEN.test(body);
+  const text = isPlain ? body : bytes.toBase64();
+  const end = freeDelimiter(text);
+  const reader = isPlain ? `head -c ${bytes.length}` : "base64 -d";
   return [
-    // Without the line end that a here document adds.
-    `head -c ${bytes} <<'${end}' | curl -sS${head.stream ? "N" : ""} ${url} \\`,
+    // Without the line end that a here document adds; brackets of an address are no range.
+    `${reader} <<'${end}' | curl -gsS${head.stream ? "N" : ""} ${url} \\`,
     `  -H "Authorization: Bearer $${KEY_VARIABLE}" \\`,
-    `  -H ${quoted(`Content-Type: ${headers["content-type"] ?? "application/json"}`)} \\`,
-    ...names.map(([name, value]) => `  -H ${quoted(`${name}: ${value}`)} \\`),
+    // A header without a value is written so, or curl leaves it out.
+    ...sent.map(([name, value]) =>
+      `  -H ${quoted(value === "" ? `${name};` : `${name}: ${value}`)} \\`
+    ),
     "  --data-binary @-",
-    body,
+    text,
     end,
     "",
   ].join("\n");

@@ -52,7 +52,8 @@ function kindsText({ counts, cost }: Report): string {
 function costText({ before, after }: { readonly before: number; readonly after: number }): string {
   const usd = (nanoUsd: number) => {
     const amount = nanoUsd / 1e9;
-    return amount >= 0.1 ? amount.toFixed(2) : String(Number(amount.toPrecision(3)));
+    if (amount >= 0.1) return amount.toFixed(2);
+    return amount.toLocaleString("en-US", { maximumSignificantDigits: 3 });
   };
   const ratio = before === 0 ? null : (after / before - 1) * 100;
   const change = ratio === null ? "" : `, ${ratio < 0 ? "" : "+"}${ratio.toFixed(1)} %`;

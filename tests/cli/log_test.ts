@@ -14,7 +14,7 @@ import {
 import { blocksIn } from "../docs/pages.ts";
 import { testTerminal } from "./test_terminal.ts";
 
-const HOSTILE = "\u001b[31mred\u0007 \u202egnp.exe";
+const HOSTILE = "\u001b[31mred\u0007 \u009b31m \u{e0041}\u202egnp.exe";
 
 /** Runs commands over a file with two records. */
 async function withRecords(
@@ -70,11 +70,19 @@ Deno.test("content is printed only by the options that say so, and nothing of it
     assert(head.includes("attempts") && !head.includes("find me"));
     const [, text] = await command("log", "show", "id-1", "--text");
     assertMatch(text, /^user:\n {2}find me /);
-    const views = ["--request", "--text"];
+    const views = ["--request", "--text", "--json", "--curl"];
+    const [, json] = await command("log", "show", "id-2", "--json");
+    assertEquals(JSON.parse(json).head.session, HOSTILE);
+    const listed = await Promise.all(
+      ["json", "jsonl"].map((one) => command("log", "--format", one)),
+    );
     const printed = [shown, (await command("log"))[1], (await command("log", "show", "id-2"))[1]];
+    printed.push(json, (await command("log", "--export"))[1], ...listed.map(([, out]) => out));
     for (const view of views) printed.push((await command("log", "show", "id-1", view))[1]);
-    // deno-lint-ignore no-control-regex
-    for (const one of printed) assert(!/[\u0000-\u0009\u000b-\u001f\u202e]/.test(one), one);
+    for (const one of printed) {
+      // deno-lint-ignore no-control-regex
+      assert(!/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/.test(one), one);
+    }
   }));
 
 Deno.test("exported lines are records of the printed schema, whole or without content", () =>

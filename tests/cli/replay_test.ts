@@ -158,6 +158,24 @@ Deno.test("--all lists each record, and characters that a terminal would obey ar
   );
 });
 
+Deno.test("a report as JSON has characters that a terminal would obey as their codes", async () => {
+  const hostile = newRecord({
+    head: { path: "/v1/messages", api: "messages" },
+    request: {
+      body:
+        '{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"x","no\u009b31m":1}]}',
+    },
+  });
+  const { out } = await replay(
+    BASE.replace(/targets: \[.*\]/, "targets: [{provider: openai, model: own}]"),
+    ["--format", "json", "--fail-on", "none"],
+    [JSON.stringify(hostile)],
+  );
+  assertStringIncludes(out, "\\u009b31m");
+  assert(!/[\u007f-\u009f]/.test(out), out);
+  assertEquals(JSON.parse(out).totals.records, 1);
+});
+
 Deno.test("records are read without the right to write files, start processes and open connections", async () => {
   using file = await configFile(BASE);
   using records = await configFile(`${JSON.stringify(RECORDS[1])}\n`);

@@ -1,4 +1,5 @@
 import { recordCurl } from "../../src/record/curl.ts";
+import { visible } from "../../src/admin/page/visible.js";
 import { assert, assertEquals } from "../support/assert.ts";
 import { newRecord } from "../support/records.ts";
 
@@ -44,7 +45,7 @@ Deno.test("the printed command repeats the request byte for byte, and has no sec
     const [args, sent] = await run(command);
     assertEquals(sent === body, true, body.slice(0, 40));
     assertEquals(args.split("\n"), [
-      "-sSN",
+      "-gsSN",
       "http://127.0.0.1:8080/v1/messages?beta=true",
       "-H",
       "Authorization: Bearer the-key",
@@ -63,6 +64,19 @@ Deno.test("where the address of the gateway is not known, the command takes it f
   const command = recordCurl(newRecord({ head: { path: "/v1/it's" } }), "") ?? "";
   const [args] = await run(command);
   assertEquals(args.split("\n")[1], "http://the.host:1/v1/it's");
+});
+
+Deno.test("a body with hidden characters is sent byte for byte by a command that has none of them", async () => {
+  const headers = { "x-empty": "", "x-hostile": "a\u009b31m", "x-gateway-tag": "a" };
+  for (const one of "\u001b\r\u007f\u009b\u202e\u200b\u00ad\u{e0041}\ufeff\u2800") {
+    const body = `{"a":"é${one}[201~\n`;
+    const command = recordCurl(newRecord({ request: { headers, body } }), "http://a") ?? "";
+    assertEquals(visible(command), command);
+    const [args, sent] = await run(command);
+    assertEquals(sent, body);
+    const own = args.split("\n").filter((arg) => arg.startsWith("x-"));
+    assertEquals(own, ["x-empty;", "x-gateway-tag: a"]);
+  }
 });
 
 Deno.test("a record without a body has no command", () => {
