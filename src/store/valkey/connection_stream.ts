@@ -16,6 +16,8 @@ export function newConnectionStream(connection: Deno.Conn): Socket {
 class ConnectionStream extends Socket {
   readonly #connection: Deno.Conn;
   readonly #framer = newReplyFramer();
+  /** Receives what is read; what is passed on or kept is a copy. */
+  readonly #buffer = Buffer.alloc(READ_BYTES);
   /** Bytes of a reply that is not complete. */
   #parts: Buffer[] = [];
 
@@ -31,17 +33,17 @@ class ConnectionStream extends Socket {
   /** Reads until a reply is complete. */
   async #readReplies(): Promise<void> {
     for (;;) {
-      const buffer = Buffer.alloc(READ_BYTES);
-      const count = await this.#connection.read(buffer);
+      const count = await this.#connection.read(this.#buffer);
       if (count === null) return void this.destroy();
-      const bytes = buffer.subarray(0, count);
+      const bytes = this.#buffer.subarray(0, count);
       const complete = this.#framer.take(bytes);
-      this.#parts.push(bytes.subarray(0, complete === 0 ? count : complete));
+      const rest = complete < count ? [Buffer.from(bytes.subarray(complete))] : [];
       if (complete > 0) {
-        const replies = Buffer.concat(this.#parts);
-        this.#parts = complete < count ? [bytes.subarray(complete)] : [];
+        const replies = Buffer.concat([...this.#parts, bytes.subarray(0, complete)]);
+        this.#parts = rest;
         return void this.push(replies);
       }
+      this.#parts.push(...rest);
       // Only a server that sends nothing is silent.
       this.emit("data", NOTHING);
     }

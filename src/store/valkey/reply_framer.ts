@@ -1,4 +1,5 @@
-const LINE_FEED_CODE = 10;
+/** ASCII codes of the characters that frame replies. */
+const LINE_FEED_CODE = 10, MINUS_CODE = 45, ARRAY_CODE = 42, TEXT_CODE = 36, ZERO_CODE = 48;
 
 /** Finds the ends of replies in the bytes of a connection (RESP2). */
 export interface ReplyFramer {
@@ -10,19 +11,27 @@ export interface ReplyFramer {
 
 /** Returns a framer at the beginning of a reply. */
 export function newReplyFramer(): ReplyFramer {
-  const decoder = new TextDecoder();
   /** Bytes of a text that are still to come, with its line end. */
   let textBytes = 0;
   /** Values until the end of the reply. */
   let missing = 1;
-  let line = "";
+  /** First character of a line, 0 before it. */
+  let kind = 0;
+  /** Number in a line that begins an array or a text; negative for one that is absent. */
+  let size = 0;
+
+  function takeOfLine(code: number): void {
+    if (code === LINE_FEED_CODE) endLine();
+    else if (kind === 0) kind = code;
+    else if (code === MINUS_CODE) size = -Infinity;
+    else if (code >= ZERO_CODE) size = size * 10 + code - ZERO_CODE;
+  }
 
   function endLine(): void {
-    const size = Number(line.slice(1));
-    if (line.startsWith("*")) missing += Math.max(size, 0) - 1;
-    else if (line.startsWith("$") && size >= 0) textBytes = size + 2;
+    if (kind === ARRAY_CODE) missing += Math.max(size, 0) - 1;
+    else if (kind === TEXT_CODE && size >= 0) textBytes = size + 2;
     else missing -= 1;
-    line = "";
+    kind = size = 0;
   }
 
   return {
@@ -35,11 +44,7 @@ export function newReplyFramer(): ReplyFramer {
           at += step;
           if (textBytes === 0) missing -= 1;
         } else {
-          const end = bytes.indexOf(LINE_FEED_CODE, at);
-          const stop = end < 0 ? bytes.length : end + 1;
-          line += decoder.decode(bytes.subarray(at, stop), { stream: true });
-          at = stop;
-          if (end >= 0) endLine();
+          takeOfLine(bytes[at++] ?? LINE_FEED_CODE);
         }
         if (missing > 0) continue;
         missing = 1;
