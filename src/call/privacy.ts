@@ -3,10 +3,10 @@ import type { EndpointFacts } from "../core/endpoint.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
-import type { MultipartBody } from "../formats/multipart.ts";
+import { formTexts, type MultipartBody } from "../formats/multipart.ts";
 import { changesAnswers } from "../privacy/answer_text.ts";
 import { writePath } from "../privacy/json_strings.ts";
-import { lossyPaths } from "../privacy/lossy_paths.ts";
+import { lossyParts, lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
@@ -134,12 +134,16 @@ export async function replaceForm(
   if (privacy === null) return success(form);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
-  return await paced(
+  const replaced = await paced(
     call,
     privacy,
     {},
     (options) => replaceInForm(privacy, form, { ...place, ...options }),
   );
+  if (privacy.tokens.size > 0 || changesAnswers(privacy.policy.response)) {
+    privacy.counts.lossy = lossyParts(form.parts, formTexts(form));
+  }
+  return replaced;
 }
 
 /** Refuses a model in a header that has a value: providers would get it as it is. */

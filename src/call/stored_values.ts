@@ -18,9 +18,13 @@ export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
 
 /** Finds the values of the objects that a provider has stored and the path of a call names. */
 export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void> {
-  const pattern = call.report.endpoint.path.split("/");
-  const ids = call.path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
-  await recall(call, privacy, ids);
+  await recall(call, privacy, pathIds(call));
+}
+
+/** Returns the identifiers in the path of a call. */
+function pathIds({ path, report: { endpoint } }: Call): string[] {
+  const pattern = endpoint.path.split("/");
+  return path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
 }
 
 /** Finds the values of the objects that a request continues and its provider has stored. */
@@ -53,7 +57,10 @@ export async function recall(
   for (const one of values) privacy.earlier.set(one.core, one);
 }
 
-/** Stores the values of a call for later reads of an object that its provider has stored. */
+/**
+ * Stores the values of a call for later reads of an object that its provider has stored, and of
+ * those in the path of the call: items added to a conversation come back with it.
+ */
 export async function storeValues(
   call: Call,
   privacy: CallPrivacy,
@@ -62,7 +69,7 @@ export async function storeValues(
   const tokens = [...knownTokens(privacy).values()];
   const { id, conversation } = resource;
   if (tokens.length === 0) return;
-  for (const one of [id, ...namedIds({ conversation })]) {
+  for (const one of new Set([id, ...namedIds({ conversation }), ...pathIds(call)])) {
     if (typeof one !== "string") continue;
     await call.state.values.add(objectOf(call, one), tokens);
   }

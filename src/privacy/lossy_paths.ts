@@ -55,6 +55,13 @@ export function lossyPaths(request: JsonObject, hasTokens: boolean): readonly Js
   return found.slice(0, MAX_PATHS);
 }
 
+/** Returns the names of the parts of a form that ask for log probabilities (transcriptions). */
+export function lossyParts(parts: readonly { readonly name: string }[], texts: readonly unknown[]) {
+  return parts.map(({ name }) => name).filter((name, at) =>
+    /^include(?:\[\d{0,4}\])?$/.test(name) && texts[at] === "logprobs"
+  );
+}
+
 function logprobPaths({ logprobs, include }: JsonObject): JsonPath[] {
   if (logprobs === true || typeof logprobs === "number") return [["logprobs"]];
   const at = Array.isArray(include) ? include.indexOf(INCLUDED_LOGPROBS) : -1;

@@ -349,6 +349,24 @@ Deno.test("the stored completions of a list are restored, each for its own clien
   assert((await call("GET", b)).includes("to zoe@example.com"));
 });
 
+Deno.test("items added to a conversation that the provider stores are restored when they are read", async () => {
+  const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&");
+  const gateway = gatewayOf(config, (_token, body) => {
+    const { items } = JSON.parse(body);
+    return items === undefined
+      ? { id: "conv_1", object: "conversation", created_at: 1, metadata: {} }
+      : { object: "list", data: items, has_more: false };
+  });
+  await gateway.call("POST", "/v1/conversations", {});
+  const path = "/v1/conversations/conv_1/items";
+  const item = { id: "msg_1", type: "message", role: "user", content: `Mail ${VALUE}` };
+  await gateway.call("POST", path, { items: [item] });
+  assert(TOKEN.test(gateway.sent[1] ?? ""), gateway.sent[1]);
+  const { response, text } = await gateway.call("GET", path);
+  assert(text.includes(`Mail ${VALUE}`), text);
+  assertEquals(response.headers.get("x-gateway-redacted"), null);
+});
+
 Deno.test("a client that may read the object of another one gets its tokens, not its values", async () => {
   const config = configOf(true).replace(
     "  enabled: true",

@@ -502,3 +502,24 @@ ${privacyConfig(["find: [email], phase: response, action: mask"])}`;
   const response = await app(request);
   assertEquals([...new Uint8Array(await response.arrayBuffer())], said("[email]", "[email]"));
 });
+
+Deno.test("log probabilities that a form asks for are named in X-Gateway-Lossy when a rule leaves them out", async () => {
+  const fetch: Fetch = () =>
+    Promise.resolve(jsonResponse({ text: "yes", logprobs: [{ token: "yes" }] }));
+  const config = `providers: {up: {type: compat, base_url: "http://up.test/v1", capabilities: {
+    relay: [audio]}}}
+routing: {routes: [{name: r, targets: [{provider: up}]}]}
+${privacyConfig(["find: [email], phase: response, action: mask"])}`;
+  const { app } = testGateway(config, scriptedWorld({ fetch }));
+  const form = new FormData();
+  form.append("model", "m");
+  form.append("include[]", "logprobs");
+  form.append("file", new File(["RIFF"], "a.wav"));
+  const request = new Request("http://gateway.test/v1/audio/transcriptions", {
+    method: "POST",
+    body: form,
+  });
+  const response = await app(request);
+  assertEquals(await response.json(), { text: "yes", logprobs: [] });
+  assertEquals(response.headers.get("x-gateway-lossy"), "include[]");
+});
