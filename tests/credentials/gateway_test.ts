@@ -101,7 +101,7 @@ Deno.test("without a credential the fallback answers, and the circuit breaker st
   assertEquals(sent.at(-1)?.host, "up");
 });
 
-Deno.test("the first requests after a start wait for the first token, at most 5 s, and are then told to come back", async () => {
+Deno.test("the first requests after a start wait for the first token, at most 5 s, and later get Retry-After", async () => {
   const held = Promise.withResolvers<void>();
   const late = await credentialGateway(credentialConfig(ENTRA), {
     async token(count) {
