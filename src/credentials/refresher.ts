@@ -73,7 +73,7 @@ export function startRefresher(deps: RefresherDeps): Refresher {
       deps.refreshed(fetched.ok ? null : fetched.reason);
       deps.updated();
     }
-    if (nextMs !== null) waitUntil(nextMs);
+    if (nextMs !== null) waitUntil(nextMs, world.now() + nextMs - world.wall());
   }
 
   /** Returns the Unix time in milliseconds of the next refresh; null for none. */
@@ -94,12 +94,13 @@ export function startRefresher(deps: RefresherDeps): Refresher {
     return Math.max(dueMs, now + lifetimeMs / 2);
   }
 
-  function waitUntil(dueMs: number): void {
+  /** Refreshes at a time of the wall, or of the other clock if the wall's has been set back. */
+  function waitUntil(dueMs: number, dueNowMs: number): void {
     if (cancellation.isCancelled) return;
-    const leftMs = dueMs - world.wall();
+    const leftMs = Math.min(dueMs - world.wall(), dueNowMs - world.now());
     cancelTimer = leftMs <= 0
       ? world.after(0, () => void refresh())
-      : world.after(Math.min(leftMs, MAX_WAIT_MS), () => waitUntil(dueMs));
+      : world.after(Math.min(leftMs, MAX_WAIT_MS), () => waitUntil(dueMs, dueNowMs));
   }
 
   holder.refreshWith(renew);

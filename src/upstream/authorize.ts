@@ -33,8 +33,8 @@ export function credentialUnavailable(holder: CredentialHolder, wallMs: number):
     "The gateway has no usable credential for the provider; send the request again later.",
     {
       mayHaveRun: false,
-      // The time of a refresh that runs has passed.
-      retryAfterMs: nextMs === null ? null : Math.max(1_000, nextMs - wallMs),
+      // The time of a refresh that runs has passed; the first one has none.
+      retryAfterMs: Math.max(1_000, (nextMs ?? 0) - wallMs),
     },
   );
   return failure;

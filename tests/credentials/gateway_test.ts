@@ -101,7 +101,7 @@ Deno.test("without a credential the fallback answers, and the circuit breaker st
   assertEquals(sent.at(-1)?.host, "up");
 });
 
-Deno.test("the first requests after a start wait for the first token, at most 5 s", async () => {
+Deno.test("the first requests after a start wait for the first token, at most 5 s, and later get Retry-After", async () => {
   const held = Promise.withResolvers<void>();
   const late = await credentialGateway(credentialConfig(ENTRA), {
     async token(count) {
@@ -119,7 +119,9 @@ Deno.test("the first requests after a start wait for the first token, at most 5 
   });
   const refused = never.ask();
   await never.world.advance(5_000);
-  assertEquals((await refused).error.code, "credential_unavailable");
+  const { error, headers } = await refused;
+  // The refresh still runs, so it has no next time.
+  assertEquals([error.code, headers.get("retry-after")], ["credential_unavailable", "1"]);
 });
 
 Deno.test("/ready is 503 until the first token has come, at most 5 s, unless another provider can serve", async () => {

@@ -127,6 +127,21 @@ Deno.test("a clock that is set forward refreshes within a minute", async () => {
   assertEquals(holder.state(world.wall()), "fresh");
 });
 
+Deno.test("a clock that is set back an hour delays no refresh, no repeat and no look at a file", async () => {
+  const cases = [
+    [refreshing((n, world) => issues(`t${n}`, world, HOUR_MS)), 48 * MINUTE_MS],
+    [refreshing(() => FAILS), 800],
+    [refreshing(() => FAILS, { everyMs: 10_000 }), 10_000],
+  ] as const;
+  for (const [{ world, fetches }, dueMs] of cases) {
+    await world.advance(0);
+    const wall = world.wall;
+    Object.assign(world, { wall: () => wall() - HOUR_MS });
+    await world.advance(dueMs);
+    assertEquals(fetches, [0, dueMs]);
+  }
+});
+
 Deno.test("a source that is looked at counts no refresh until its credential has changed", async () => {
   const texts = ["a", "a", "a", "b", "b"];
   const { world, results, fetches, text, holder } = refreshing(

@@ -76,8 +76,10 @@ export async function parseKeySet(text: string): Promise<ParsedKeySet> {
 type Written = Readonly<Record<string, unknown>>;
 
 async function parseKey(written: Written): Promise<VerifyingKey | null> {
-  const { kid, alg, use } = written;
+  const { kid, alg, use, key_ops: operations = ["verify"] } = written;
   if (use !== undefined && use !== "sig") return null;
+  // RFC 7517, section 4.3: a key for other operations was not published to verify signatures.
+  if (!Array.isArray(operations) || !operations.includes("verify")) return null;
   if (alg !== undefined && typeof alg !== "string") return null;
   const family = written.kty === "RSA" ? "RSA" : written.crv;
   const fitting = Object.entries(ALGORITHMS).find(([name, needed]) =>

@@ -95,7 +95,9 @@ export function newTokenClients(
     const known = refused.get(digest);
     if (known === undefined) return null;
     const { refusal, untilMs, set } = known;
-    if (clock.now() < untilMs && set === setOf(refusal, clock)) return refusal;
+    // A clock that was set forward and back again ends no token.
+    const isEnded = refusal.kind !== "expired" || hasEnded(refusal.at, clock.wall());
+    if (isEnded && clock.now() < untilMs && set === setOf(refusal, clock)) return refusal;
     refused.delete(digest);
     return null;
   }

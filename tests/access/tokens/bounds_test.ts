@@ -45,8 +45,8 @@ async function clients() {
   const made = newTokenClients([CORP], keySets, { reported: [], knownValues: new Map() });
   return {
     made,
-    check: (token: string) =>
-      made.authenticate(token, createHash("sha256").update(token).digest("base64"), CLOCK),
+    check: (token: string, clock = CLOCK) =>
+      made.authenticate(token, createHash("sha256").update(token).digest("base64"), clock),
   };
 }
 
@@ -58,10 +58,21 @@ Deno.test("a token that is refused by a key of before a refresh is verified agai
   const others = await Promise.all(
     Array.from({ length: 200 }, (_, at) => KEY.sign({ jti: String(at) })),
   );
-  const waiting = [...others.map(check), check(token)];
+  const waiting = [...others.map((other) => check(other)), check(token)];
   await refresh(made.keySets, next);
   assertEquals((await Promise.all(waiting)).at(-1)?.kind, "signature");
   assertEquals((await check(token)).kind, "client");
+});
+
+Deno.test("a token that had ended by a clock set forward is accepted once the clock is set back", async () => {
+  const { check } = await clients();
+  const forward = { ...CLOCK, wall: () => (NOW_S + 7_200) * 1000 };
+  const [fresh, known] = [await KEY.sign(), await KEY.sign({ jti: "known" })];
+  assertEquals((await check(known)).kind, "client");
+  for (const token of [fresh, known]) {
+    assertEquals((await check(token, forward)).kind, "expired");
+    assertEquals((await check(token)).kind, "client");
+  }
 });
 
 Deno.test("at most 10,000 verified and 1,000 refused tokens are remembered", async () => {
@@ -99,7 +110,7 @@ Deno.test("more than 32 tokens wait for their verification in order, and beyond 
   const { check } = await clients();
   const tokens = [];
   for (let at = 0; at < 1_040; at++) tokens.push(await KEY.sign({ jti: String(at) }));
-  const results = await Promise.all(tokens.map(check));
+  const results = await Promise.all(tokens.map((token) => check(token)));
   const kinds = results.map(({ kind }) => kind);
   assertEquals(kinds.filter((kind) => kind === "client").length, 1_032);
   assertEquals(new Set(kinds.slice(1_032)), new Set(["busy"]));

@@ -23,3 +23,15 @@ Deno.test("a member of a key that is no text, however deep, is no name and no va
     }
   }
 });
+
+Deno.test("a key whose use or operations are not those of a signature verifies none", async () => {
+  const verifying = [["use", '"sig"'], ["key_ops", '["verify"]'], ["key_ops", '["sign","verify"]']];
+  for (const [name = "", text = ""] of verifying) assert((await withMember(name, text)).ok, text);
+  const others = [
+    ["use", '"enc"'],
+    ...["[]", '["encrypt"]', '["sign"]', '"verify"', "null"].map(
+      (text) => ["key_ops", text],
+    ),
+  ];
+  for (const [name = "", text = ""] of others) assert(!(await withMember(name, text)).ok, text);
+});
