@@ -234,3 +234,33 @@ Deno.test("a reference to a variable with another name than ours is a variable, 
   // A digest of the reference would admit everybody who knows the source.
   assert(/name: master, value: "?\$\{MASTER_KEY\}/.test(file), file);
 });
+
+Deno.test("a number, a level or an address that we refuse is missing, and the file passes check", () => {
+  const entry = (model: string, params: object) => {
+    return { model_name: "*", litellm_params: { model, ...params } };
+  };
+  const price = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
+  const source = {
+    model_list: [
+      FAST,
+      { ...entry("openai/m", { max_parallel_requests: 0.5 }), model_name: "a" },
+      { ...entry("anthropic/m", { reasoning_effort: "minimal" }), model_name: "b" },
+      { ...entry("openai/*", {}), model_info: price },
+    ],
+    router_settings: { redis_host: "r", redis_port: "many", redis_password: "os.environ/R" },
+  };
+  const { statuses, file } = reported(
+    source,
+    "model_list[1].litellm_params.max_parallel_requests",
+    "model_list[2].litellm_params.reasoning_effort",
+    "model_list[3].model_info.input_cost_per_token",
+    "router_settings.redis_host",
+    "router_settings.redis_port",
+    "router_settings.redis_password",
+  );
+  assertEquals(statuses.map(([status]) => status), Array(6).fill("missing"));
+  const result = importLitellm(JSON.stringify(source), {});
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  assert(!/max_concurrent|effort: minimal|redis:|pricing/.test(file), file);
+});
