@@ -264,3 +264,15 @@ Deno.test("a number, a level or an address that we refuse is missing, and the fi
   assertEquals(checkProblems(result.imported), []);
   assert(!/max_concurrent|effort: minimal|redis:|pricing/.test(file), file);
 });
+
+Deno.test("a fallback of a name to itself is missing", () => {
+  const router_settings = { fallbacks: [{ fast: ["fast"] }, { long: ["long", "fast"] }] };
+  const { statuses, file } = reported(
+    { model_list: [FAST, LONG], router_settings },
+    "router_settings.fallbacks[0].fast[0]",
+    "router_settings.fallbacks[1].long[0]",
+    "router_settings.fallbacks[1].long[1]",
+  );
+  assertEquals(statuses.map(([status]) => status), ["missing", "missing", "differently"]);
+  assertEquals(file.match(/fallback:/g)?.length, 1);
+});
