@@ -2,8 +2,8 @@ import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.t
 
 // Prints the bill of materials of a release, CycloneDX as JSON: `sbom.ts VERSION BUNDLE`. It has
 // what is in the executables: the runtime, and the npm packages that main.ts imports, with the
-// checksums of deno.lock. It fails if the source maps in the folder BUNDLE name a package that it
-// lacks.
+// checksums of deno.lock, without those that the bundler left out. It fails if the source maps in
+// the folder BUNDLE name a package that it lacks.
 // SOURCE_DATE_EPOCH dates it, so that the same commit gives the same bytes.
 
 /** An npm package of the program. */
@@ -177,8 +177,28 @@ export function missingPackages(
   packages: readonly Pick<Package, "name" | "version">[],
 ): readonly string[] {
   const listed = new Set(packages.map(({ name, version }) => `${name}/${version}`));
+  return [...namedIn(sourceMap)].filter((name) => !listed.has(name));
+}
+
+/** Returns the packages without those of which the source maps of the bundles name no file. */
+export function bundledPackages(
+  sourceMaps: string,
+  packages: readonly Package[],
+): readonly Package[] {
+  const named = namedIn(sourceMaps);
+  const kept = packages.filter(({ name, version, isDirect }) =>
+    isDirect || named.has(`${name}/${version}`)
+  );
+  return kept.map((one) => ({
+    ...one,
+    imports: one.imports.map((at) => kept.findIndex((other) => other === packages[at]))
+      .filter((at) => at >= 0),
+  }));
+}
+
+function namedIn(sourceMap: string): ReadonlySet<string> {
   const named = sourceMap.matchAll(/"npm\/((?:@[^/"]+\/)?[^/"]+\/[^/"]+)\//g);
-  return [...new Set(named.map(([, name = ""]) => name))].filter((name) => !listed.has(name));
+  return new Set(named.map(([, name = ""]) => name));
 }
 
 if (import.meta.main) {
@@ -188,11 +208,13 @@ if (import.meta.main) {
     throw new Error("Usage: sbom.ts VERSION BUNDLE, with SOURCE_DATE_EPOCH set.");
   }
   const packages = await programPackages();
+  let sourceMaps = "";
   for (const { name } of Deno.readDirSync(folder)) {
-    const sourceMap = name.endsWith(".map") ? Deno.readTextFileSync(`${folder}/${name}`) : "";
-    const [missing] = missingPackages(sourceMap, packages);
-    if (missing !== undefined) throw new Error(`${name} has ${missing}, which main.ts does not.`);
+    if (name.endsWith(".map")) sourceMaps += Deno.readTextFileSync(`${folder}/${name}`);
   }
-  const bill = await newBill({ version, denoVersion: Deno.version.deno, epoch }, packages);
+  const [missing] = missingPackages(sourceMaps, packages);
+  if (missing !== undefined) throw new Error(`${folder} has ${missing}, which main.ts does not.`);
+  const bundled = bundledPackages(sourceMaps, packages);
+  const bill = await newBill({ version, denoVersion: Deno.version.deno, epoch }, bundled);
   console.log(JSON.stringify(bill, null, 2));
 }

@@ -52,7 +52,11 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   /** IDs of providers in the written file by their names in the source. */
   const known = new Map<string, string>();
   const trees = itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"));
-  const names = new Set(trees.map((tree) => textOf(memberOf(tree, "name"))));
+  /** The providers by name: a later one of the same name replaces an earlier one. */
+  const named = new Map(
+    trees.filter((tree) => textOf(addressOf(tree)) !== null)
+      .map((tree) => [textOf(memberOf(tree, "name")), tree]),
+  );
   for (const tree of trees) readProvider(tree);
   const router = memberOf(root, "Router");
   const main = targetsOf(memberOf(router, "default"), "models.*", "");
@@ -83,12 +87,16 @@ export function importClaudeCodeRouter(text: string): ImportResult {
 
   function readProvider(tree: Tree): void {
     const name = textOf(memberOf(tree, "name"));
-    const address = memberOf(tree, "api_base_url") ?? memberOf(tree, "baseUrl");
+    const address = addressOf(tree);
     const written = textOf(address);
     const use = memberOf(memberOf(tree, "transformer"), "use");
     if (name === null || written === null) {
       report.missing(name === null ? tree : address, "a provider has a name and an address");
       report.missing(tree, "its provider is not carried");
+      return;
+    }
+    if (named.get(name) !== tree) {
+      report.missing(tree, "a later provider has the same name, and replaces it");
       return;
     }
     const transformers = itemsOf(use).map(transformerName);
@@ -112,7 +120,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const word = read.host === null ? null : hostWord(read.host);
     const other = word ?? "provider";
     // Requests for `other/model` are for the provider with this name.
-    const id = PROVIDER_ID.test(name) ? name : names.has(other) ? `${other}-api` : other;
+    const id = PROVIDER_ID.test(name) ? name : named.has(other) ? `${other}-api` : other;
     const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
     const key = secret === null
       ? { text: null, note: "" }
@@ -202,6 +210,10 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       },
     };
   }
+}
+
+function addressOf(provider: Tree): Tree | undefined {
+  return memberOf(provider, "api_base_url") ?? memberOf(provider, "baseUrl");
 }
 
 /** Agents send a web search that the provider would run, and need signs of life while it thinks. */

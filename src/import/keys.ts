@@ -1,5 +1,5 @@
 import { isPrivateHost } from "./address.ts";
-import type { Secret, Variables } from "./variables.ts";
+import { isUnnamed, type Secret, type Variables } from "./variables.ts";
 
 /** Maximum length of a key that is shorter than those of any provider. */
 const MAX_PLACEHOLDER_CHARS = 15;
@@ -14,8 +14,8 @@ export function readKey(
   wanted: string,
   variables: Variables,
 ): Secret {
-  const isPlaceholder = variables.reference(written) === null && host !== null &&
-    isPrivateHost(host) && written.length <= MAX_PLACEHOLDER_CHARS;
+  const isPlaceholder = variables.reference(written) === null && !isUnnamed(written) &&
+    host !== null && isPrivateHost(host) && written.length <= MAX_PLACEHOLDER_CHARS;
   if (!isPlaceholder) return variables.secret(written, wanted);
   const note =
     "left out, because it is short and the host is private: set api_key if the host checks it";

@@ -73,14 +73,13 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const times = readTimeouts(params, reader.usual);
   const headers = readHeaders(get("extra_headers"), place.id, variables);
   const organization = textOf(get("organization"));
-  const most = numberOf(get("max_parallel_requests"));
+  const most = positive(get("max_parallel_requests"));
   const parameters = readParameters(params, report);
   const effort: Settings = parameters.has("effort") && place.settings.type !== "compat"
     ? { capabilities: { ...capabilitiesOf(place.settings), reasoning_effort: true } }
     : {};
-  const size = numberOf(memberOf(info, "max_input_tokens"));
+  const contextSize = positive(memberOf(info, "max_input_tokens"));
   const order = numberOf(get("order"));
-  const contextSize = size !== null && Number.isSafeInteger(size) && size > 0 ? size : null;
   const price = readPrice(params, info);
 
   function reportAt(
@@ -130,7 +129,10 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     if (contextSize !== null) {
       report.carried(memberOf(info, "max_input_tokens"), `${place_}.context_size`);
     }
-    for (const [tree, member] of price?.trees ?? []) report.carried(tree, `${pricePath}.${member}`);
+    for (const [tree, member] of price?.trees ?? []) {
+      if (upstream === undefined) report.missing(tree, "a price is that of one model");
+      else report.carried(tree, `${pricePath}.${member}`);
+    }
     for (const one of METRICS) {
       if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
       else if (one === "weight") report.carried(get(one), `${place_}.targets`);
@@ -167,6 +169,12 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     baseModel: memberOf(info, "base_model") ?? get("base_model") ?? null,
     reportAt,
   };
+}
+
+/** Returns a whole number above 0; null for any other value. */
+function positive(tree: Tree | undefined): number | null {
+  const number = numberOf(tree);
+  return number !== null && Number.isSafeInteger(number) && number > 0 ? number : null;
 }
 
 function capabilitiesOf({ capabilities }: Settings): Settings {

@@ -56,14 +56,19 @@ export function newChains(
   function readLists(key: keyof typeof LISTS, tree: Tree): readonly FallbackList[] {
     const reason = LISTS[key];
     if (key === "default_fallbacks") {
-      return [{ reason, name: DEFAULT, names: namesIn(tree), tree }];
+      return [{ reason, name: DEFAULT, names: namesIn(tree, null), tree }];
     }
     return itemsOf(tree).flatMap((item) =>
-      membersOf(item).map(([name, names]) => ({ reason, name, names: namesIn(names), tree: names }))
+      membersOf(item).map(([name, names]) => ({
+        reason,
+        name,
+        names: namesIn(names, find(name)),
+        tree: names,
+      }))
     );
   }
 
-  function namesIn(tree: Tree): FallbackList["names"] {
+  function namesIn(tree: Tree, own: string | null): FallbackList["names"] {
     return itemsOf(tree).flatMap((item) => {
       const written = textOf(item);
       const name = written === null ? null : find(written);
@@ -73,6 +78,10 @@ export function newChains(
           ? "a fallback is a name here, without parameters"
           : "no entry that is carried has this name, or it is a pattern";
         report.missing(item, note);
+        return [];
+      }
+      if (name === own) {
+        report.missing(item, "a name does not fall back to itself: its targets are tried before");
         return [];
       }
       return [{ name, tree: item }];

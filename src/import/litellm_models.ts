@@ -240,6 +240,10 @@ function refusedParameter(
   if (name === "temperature" && Number(value) > 1 && has("messages")) {
     return "the Messages API has temperatures up to 1";
   }
+  const isLevel = ["low", "medium", "high"].includes(String(value));
+  if (name === "effort" && !isLevel && (has("messages") || has("local"))) {
+    return "the Messages API and Ollama have the levels low, medium and high here";
+  }
   if (has("local") && ["parallel_tool_calls", "service_tier", "verbosity"].includes(name)) {
     return "the protocol of Ollama has no such parameter";
   }

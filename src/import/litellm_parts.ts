@@ -4,7 +4,7 @@ import type { ServedPlace } from "./litellm_asked.ts";
 import type { Timeouts } from "./litellm_timeouts.ts";
 import type { Report } from "./report.ts";
 import { memberOf, membersOf, textOf, type Tree } from "./source.ts";
-import type { Variables } from "./variables.ts";
+import { isUnnamed, type Variables } from "./variables.ts";
 
 /** Context in which entries are read. */
 export interface EntryReader {
@@ -48,6 +48,7 @@ function resolved(tree: Tree | undefined, { environment, variables }: EntryReade
   const text = textOf(tree);
   if (text === null) return null;
   const name = variables.reference(text);
+  if (isUnnamed(text)) return { text: "", note: "", unset: "that it names" };
   if (name === null) return { text, note: "", unset: null };
   const value = Object.hasOwn(environment, name) ? environment[name] ?? "" : "";
   if (value === "") return { text: "", note: "", unset: name };

@@ -27,11 +27,18 @@ export function readRedis(
   }
   const port = textOf(get("port")) ?? "6379";
   const number = textOf(get("db")) ?? "0";
-  const password = textOf(get("password"));
-  const secret = password === null ? null : variables.secret(password, "REDIS_PASSWORD");
   const address = `redis://${variables.text(host, "127.0.0.1")}:${variables.text(port, "6379")}/${
     variables.text(number, "0")
   }`;
+  const server = URL.parse(address.replace(/\$\{[^}]*\}/g, "0"));
+  if (server === null || server.hostname === "" || !/^\/\d+$/.test(server.pathname)) {
+    for (const key of ["host", "port", "db", "password"]) {
+      report.missing(get(key), "no host, port and number of a database");
+    }
+    return false;
+  }
+  const password = textOf(get("password"));
+  const secret = password === null ? null : variables.secret(password, "REDIS_PASSWORD");
   const valkey = { url: address, ...secret?.text != null && { password: secret.text } };
   const from = tree?.path ?? "";
   draft.set("state", "store", "valkey", from);

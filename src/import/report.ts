@@ -1,4 +1,5 @@
-import { type Leaf, leavesOf, memberOf, type Tree } from "./source.ts";
+import { type Leaf, leavesOf, memberOf, textOf, type Tree } from "./source.ts";
+import { isUnnamed, UNNAMED } from "./variables.ts";
 
 /**
  * Result of the import of a value. `differently` works, but not in the same way; `missing` is
@@ -75,10 +76,21 @@ export function newReport(root: Tree, replaced: readonly string[]): Report {
       }
     },
     lines: () => [
-      ...leaves.map((leaf) =>
-        found.get(leaf) ??
-          { path: leaf.path, status: "missing", to: [], note: "unknown key" } as const
-      ),
+      ...leaves.map((leaf) => {
+        const line = found.get(leaf);
+        if (line === undefined) {
+          return { path: leaf.path, status: "missing", to: [], note: "unknown key" } as const;
+        }
+        const { status, note } = line;
+        const isRenamed = /carried|differently/.test(status) && isUnnamed(textOf(leaf) ?? "");
+        return isRenamed
+          ? {
+            ...line,
+            status: "differently",
+            note: [UNNAMED, note].filter(Boolean).join("; "),
+          } as const
+          : line;
+      }),
       ...replaced.map((path) => ({
         path: `${path} (the earlier one)`,
         status: "no meaning" as const,

@@ -46,6 +46,12 @@ export interface Variables {
 
 const REFERENCE = /^(?:os\.environ\/|env\.|\$)([A-Za-z_]\w*)$|^\$\{([A-Za-z_]\w*)(?::-[^}]*)?\}$/;
 
+/** Beginning of a reference of LiteLLM, which may name a variable as no `${NAME}` can. */
+const ENVIRON = "os.environ/";
+
+/** Note of the report about a reference that {@link isUnnamed}. */
+export const UNNAMED = "the name of its variable cannot be one here, so the file has another";
+
 /** A reference of our loader inside a text, or another `${`. */
 const INNER = /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}|\$\{/g;
 
@@ -66,6 +72,13 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
     return `\${${name}}`;
   }
 
+  /** Returns the variable for a text that the file does not have, with a name like `wanted`. */
+  function variableFor(written: string, wanted: string): string {
+    const variable = literals.get(written) ?? freeName(wanted);
+    literals.set(written, variable);
+    return variable;
+  }
+
   function freeName(wanted: string): string {
     let name = wanted;
     for (let number = 2; taken.has(name); number++) name = `${wanted}_${number}`;
@@ -83,6 +96,7 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
     text(written, standIn) {
       const name = referenceIn(written);
       if (name !== null && !written.includes(":-")) return use(name, standIn);
+      if (isUnnamed(written)) return use(variableFor(written, "IMPORTED_VALUE"), standIn);
       return written.replace(INNER, (piece) => {
         if (piece === "${") return "$${";
         const inner = /\w+/.exec(piece)?.[0] ?? "";
@@ -97,13 +111,19 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
         const note = hasDefault ? `its default is left out of the file: set ${name}` : "";
         return { text: use(name), note };
       }
-      const variable = literals.get(written) ?? freeName(wanted);
-      literals.set(written, variable);
-      return { text: use(variable), note: `a secret in the source: set ${variable} to it` };
+      const variable = variableFor(written, wanted);
+      const note = isUnnamed(written)
+        ? `set ${variable} to its value`
+        : `a secret in the source: set ${variable} to it`;
+      return { text: use(variable), note };
     },
     clientKey(written) {
       const name = referenceIn(written);
       if (name !== null) return { member: "value", text: use(name), note: "" };
+      if (isUnnamed(written)) {
+        const variable = variableFor(written, "MASTER_KEY");
+        return { member: "value", text: use(variable), note: `set ${variable} to its value` };
+      }
       const text = createHash("sha256").update(written).digest("hex");
       return { member: "sha256", text, note: "as its SHA-256 digest" };
     },
@@ -115,6 +135,11 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
 function referenceIn(written: string): string | null {
   const [, plain, braced] = REFERENCE.exec(written) ?? [];
   return plain ?? braced ?? null;
+}
+
+/** True for a reference of LiteLLM to a variable whose name `${NAME}` cannot have: its own may. */
+export function isUnnamed(written: string): boolean {
+  return written.startsWith(ENVIRON) && referenceIn(written) === null;
 }
 
 /** Returns the name of a variable made of an ID: `my-host` is `MY_HOST`. */

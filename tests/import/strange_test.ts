@@ -187,3 +187,92 @@ Deno.test("a provider whose name cannot be an ID does not get the name of a late
   assert(ids[0] !== ids[1], ids.join());
   assertEquals(ids[1], "models");
 });
+
+Deno.test("of two providers of claude-code-router with one name the later one is carried", () => {
+  const Providers = ["p", "p", "p-2"].map((name, at) => {
+    return { name, api_base_url: `https://${at}.example.com/v1`, models: ["m"] };
+  });
+  const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router: { default: "p,m" } }));
+  assert(result.ok);
+  const places = result.imported.lines.filter(({ path }) => path.endsWith(".name"));
+  assertEquals(places.map(({ status, to }) => [status, ...to]), [
+    ["missing"],
+    ["carried", "providers.p"],
+    ["carried", "providers.p-2"],
+  ]);
+  assert(result.imported.file?.includes("https://1.example.com"));
+  assert(!result.imported.file?.includes("https://0.example.com"));
+});
+
+Deno.test("a reference to a variable with another name than ours is a variable, and no text", () => {
+  const litellm_params = {
+    model: "openai/m",
+    api_key: "os.environ/MY_KEY ",
+    organization: "os.environ/MY-ORG",
+  };
+  const { statuses, file } = reported(
+    {
+      model_list: [
+        { model_name: "a", litellm_params },
+        { model_name: "b", litellm_params: { model: "os.environ/M ", api_base: "https://a.test" } },
+      ],
+      general_settings: { master_key: "os.environ/MASTER KEY" },
+    },
+    "model_list[0].litellm_params.api_key",
+    "model_list[0].litellm_params.organization",
+    "general_settings.master_key",
+    "model_list[1].litellm_params.model",
+  );
+  assertEquals(statuses.map(([status]) => status), [
+    ...["differently", "differently", "differently", "missing"],
+  ]);
+  assert(statuses[0]?.[1]?.includes("set OPENAI_API_KEY to its value"), statuses.join());
+  assert(!/os\.environ|sha256/.test(file), file);
+  for (const line of ["api_key: ${OPENAI_API_KEY}", "organization: ${IMPORTED_VALUE}"]) {
+    assert(file.includes(line), file);
+  }
+  // A digest of the reference would admit everybody who knows the source.
+  assert(/name: master, value: "?\$\{MASTER_KEY\}/.test(file), file);
+});
+
+Deno.test("a number, a level or an address that we refuse is missing, and the file passes check", () => {
+  const entry = (model: string, params: object) => {
+    return { model_name: "*", litellm_params: { model, ...params } };
+  };
+  const price = { input_cost_per_token: 1e-6, output_cost_per_token: 1e-6 };
+  const source = {
+    model_list: [
+      FAST,
+      { ...entry("openai/m", { max_parallel_requests: 0.5 }), model_name: "a" },
+      { ...entry("anthropic/m", { reasoning_effort: "minimal" }), model_name: "b" },
+      { ...entry("openai/*", {}), model_info: price },
+    ],
+    router_settings: { redis_host: "r", redis_port: "many", redis_password: "os.environ/R" },
+  };
+  const { statuses, file } = reported(
+    source,
+    "model_list[1].litellm_params.max_parallel_requests",
+    "model_list[2].litellm_params.reasoning_effort",
+    "model_list[3].model_info.input_cost_per_token",
+    "router_settings.redis_host",
+    "router_settings.redis_port",
+    "router_settings.redis_password",
+  );
+  assertEquals(statuses.map(([status]) => status), Array(6).fill("missing"));
+  const result = importLitellm(JSON.stringify(source), {});
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  assert(!/max_concurrent|effort: minimal|redis:|pricing/.test(file), file);
+});
+
+Deno.test("a fallback of a name to itself is missing", () => {
+  const router_settings = { fallbacks: [{ fast: ["fast"] }, { long: ["long", "fast"] }] };
+  const { statuses, file } = reported(
+    { model_list: [FAST, LONG], router_settings },
+    "router_settings.fallbacks[0].fast[0]",
+    "router_settings.fallbacks[1].long[0]",
+    "router_settings.fallbacks[1].long[1]",
+  );
+  assertEquals(statuses.map(([status]) => status), ["missing", "missing", "differently"]);
+  assertEquals(file.match(/fallback:/g)?.length, 1);
+});

@@ -26,6 +26,7 @@ export interface Collector {
    * the response; null if it was not accepted. Never rejects.
    */
   send(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array | null>;
+  /** Gives up what is being sent: its timers would hold up the end of the process. */
   close(): void;
 }
 
@@ -121,6 +122,25 @@ export function newCollector(
     "content-type": type,
     ...isCompressed && { "content-encoding": "gzip" },
   };
+  const timers = new Set<() => void>();
+  let isClosed = false;
+
+  /** Acts after this time, or when the collector is closed. Returns a function to cancel it. */
+  function later(delayMs: number, act: () => void): () => void {
+    const timer = setTimeout(end, delayMs);
+    timers.add(end);
+    return cancel;
+
+    function end(): void {
+      cancel();
+      act();
+    }
+
+    function cancel(): void {
+      clearTimeout(timer);
+      timers.delete(end);
+    }
+  }
 
   async function send(body: Uint8Array<ArrayBuffer>): Promise<Uint8Array | null> {
     const ends = performance.now() + timeoutMs;
@@ -128,10 +148,11 @@ export function newCollector(
     for (let repeat = 0;; repeat++) {
       const answer = await post(sent, ends - performance.now());
       if (answer?.isAccepted) return answer.body;
-      if (answer?.isRepeated === false || repeat === MAX_REPEATS) return null;
+      if (isClosed || answer?.isRepeated === false || repeat === MAX_REPEATS) return null;
       const waitMs = answer?.retryAfterMs ?? delayOf(repeat, answer === null);
       if (performance.now() + waitMs >= ends) return null;
-      await new Promise((resolve) => setTimeout(resolve, waitMs));
+      await new Promise<void>((resolve) => void later(waitMs, resolve));
+      if (isClosed) return null;
     }
   }
 
@@ -140,10 +161,10 @@ export function newCollector(
     const controller = new AbortController();
     let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
     // The runtime's fetch references the signal weakly: an abort alone may not end the body.
-    const timer = setTimeout(() => {
+    const cancel = later(limitMs, () => {
       controller.abort();
       void reader?.cancel().catch(() => {});
-    }, limitMs);
+    });
     try {
       const { signal } = controller;
       const init = { method: "POST", headers, body, client, signal, redirect: "manual" } as const;
@@ -162,12 +183,18 @@ export function newCollector(
     } catch {
       return null;
     } finally {
-      clearTimeout(timer);
+      cancel();
       await reader?.cancel().catch(() => {});
     }
   }
 
-  return { send, close: () => client.close() };
+  function close(): void {
+    isClosed = true;
+    for (const end of timers) end();
+    client.close();
+  }
+
+  return { send, close };
 }
 
 /**

@@ -1,3 +1,4 @@
+import { newCollector } from "../../../src/observe/spans/collector.ts";
 import { spansTo } from "../../../src/observe/spans/spans.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
@@ -117,4 +118,31 @@ Deno.test("spans that are less than a batch are sent after 5 s, and batches one 
   assertEquals(batches, [2, MAX_BATCH_SPANS, 600 - MAX_BATCH_SPANS]);
   released.shift()?.(true);
   await spans.flush();
+});
+
+Deno.test("a collector that is closed gives up what is sent, and does not repeat it", async () => {
+  for (const status of [200, 503]) {
+    const [asked, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using server = Deno.serve(
+      { hostname: "127.0.0.1", port: 0, onListen() {} },
+      async () => {
+        asked.resolve();
+        await released.promise;
+        return new Response("", { status, headers: { "retry-after": "60" } });
+      },
+    );
+    const settings = {
+      url: `http://127.0.0.1:${server.addr.port}`,
+      headers: {},
+      timeoutMs: 120_000,
+      isCompressed: false,
+    };
+    const collector = newCollector("application/json", settings, Deno.createHttpClient({}));
+    const sent = collector.send(new Uint8Array([1]));
+    await asked.promise;
+    collector.close();
+    released.resolve();
+    // Its timers are over too: the test would end with them otherwise.
+    assertEquals(await sent, null);
+  }
 });

@@ -1,4 +1,9 @@
-import { missingPackages, newBill, programPackages } from "../../../scripts/packaging/sbom.ts";
+import {
+  bundledPackages,
+  missingPackages,
+  newBill,
+  programPackages,
+} from "../../../scripts/packaging/sbom.ts";
 import manifest from "../../../deno.json" with { type: "json" };
 import { parseJson } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
@@ -57,4 +62,15 @@ Deno.test("a package of a bundle that the bill lacks is found by its source map"
   const yaml = { name: "yaml", version: "2.9.1" };
   assertEquals(missingPackages(sources, [yaml]), ["@a/b/1.0.0"]);
   assertEquals(missingPackages(sources, [yaml, { name: "@a/b", version: "1.0.0" }]), []);
+});
+
+Deno.test("the bill has no package of which no file is in a bundle, nor the imports of it", () => {
+  const one = { version: "1.0.0", integrity: "", licence: null };
+  const packages = [
+    { ...one, name: "a", imports: [1, 2], isDirect: true },
+    { ...one, name: "left-out", imports: [2], isDirect: false },
+    { ...one, name: "@b/c", imports: [], isDirect: false },
+  ];
+  const kept = bundledPackages('["npm/a/1.0.0/a.js","npm/@b/c/1.0.0/c.js"]', packages);
+  assertEquals(kept.map(({ name, imports }) => [name, imports]), [["a", [1]], ["@b/c", []]]);
 });
