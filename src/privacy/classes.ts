@@ -131,6 +131,7 @@ const ROWS: readonly (readonly [string, StringClass])[] = [
   ["previous_response_id", "name"],
   ["prompt.id", "name"],
   ["input_file_id", "name"],
+  ["part_ids[]", "name"],
   ["endpoint", "tag"],
 ];
 

@@ -1,7 +1,7 @@
 import { WORD_CHARACTER } from "../config/privacy_schema.ts";
 import type { Finder } from "./types.ts";
 
-/** A phrase by its first word: what is before and behind that word, in lower case. */
+/** A phrase by its first word: what is before and behind that word, folded. */
 interface Phrase {
   readonly before: string;
   readonly first: string;
@@ -16,7 +16,22 @@ const MAX_BLANK_CHARS = 8;
 
 const NON_ASCII_CODE = 128;
 
+/** The first and the last surrogate, and the first that is the second half of a character. */
+const FIRST_SURROGATE_CODE = 0xd800, LAST_SURROGATE_CODE = 0xdfff, LOW_SURROGATE_CODE = 0xdc00;
+
 const UNKNOWN_CODE = 0, PART_CODE = 1, OTHER_CODE = 2;
+
+const ASCII = /^[\0-\x7f]*$/;
+
+/** Returns a text with one letter case, and one sigma: a word in lower case ends with another. */
+function fold(text: string): string {
+  return ASCII.test(text)
+    ? text.toLowerCase()
+    : text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
+}
+
+/** Characters that one character of a phrase may be in another letter case, at most. */
+const MAX_FOLDED_CHARS = 3;
 
 /** Whether each UTF-16 code unit is a part of words, as far as it was looked at. */
 const KINDS = new Uint8Array(65_536);
@@ -25,6 +40,10 @@ function isWordPart(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   // Also for the place before a text and behind it.
   if (Number.isNaN(code)) return false;
+  if (code >= FIRST_SURROGATE_CODE && code <= LAST_SURROGATE_CODE) {
+    const begin = code < LOW_SURROGATE_CODE ? at : at - 1;
+    return WORD_CHARACTER.test(text.slice(Math.max(0, begin), begin + 2));
+  }
   if (KINDS[code] === UNKNOWN_CODE) {
     KINDS[code] = WORD_CHARACTER.test(String.fromCharCode(code)) ? PART_CODE : OTHER_CODE;
   }
@@ -38,6 +57,8 @@ function isWordPart(text: string, at: number): boolean {
 export function newWordFinder(label: string, words: readonly string[]): Finder {
   const phrases = new Map<string, Phrase[]>();
   const lengths = new Set<number>();
+  /** False if a word in another letter case may be longer or shorter. */
+  const isAscii = words.every((word) => ASCII.test(word));
   /** ASCII characters with which a first word may begin; of all others any may. */
   const beginnings = new Set<number>();
   for (const word of words) {
@@ -51,10 +72,10 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     for (const one of [letter, letter.toUpperCase()]) beginnings.add(one.charCodeAt(0));
   }
   const blanks = words.map((word) => word.trim().split(/\s+/).length);
-  const maxChars = words.reduce(
-    (most, { length }, index) => Math.max(most, length + (blanks[index] ?? 0) * MAX_BLANK_CHARS),
-    1,
-  );
+  const maxChars = words.reduce((most, word, index) => {
+    const chars = ASCII.test(word) ? word.length : word.length * MAX_FOLDED_CHARS;
+    return Math.max(most, chars + (blanks[index] ?? 0) * MAX_BLANK_CHARS);
+  }, 1);
   // A phrase may have signs between its words, and before the first.
   const parts = words.map((word) => word.split(WORD).length - 1);
   const befores = [...phrases.values()].flat().map(({ before }) => before.length);
@@ -96,12 +117,13 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     found: (start: number, end: number) => void,
   ): void {
     const code = text.charCodeAt(start);
-    if (!lengths.has(end - start) || code < NON_ASCII_CODE && !beginnings.has(code)) return;
+    if (code < NON_ASCII_CODE && !beginnings.has(code)) return;
+    if (isAscii && !lengths.has(end - start)) return;
     let longest = -1;
     let first = start;
-    for (const phrase of phrases.get(text.slice(start, end).toLowerCase()) ?? []) {
+    for (const phrase of phrases.get(fold(text.slice(start, end))) ?? []) {
       const begins = start - phrase.before.length;
-      if (text.slice(Math.max(0, begins), start).toLowerCase() !== phrase.before) continue;
+      if (fold(text.slice(Math.max(0, begins), start)) !== phrase.before) continue;
       const ends = endOfRest(text, end, phrase.rest);
       if (ends > longest) [longest, first] = [ends, begins];
     }
@@ -110,27 +132,33 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
 }
 
 function parsePhrase(written: string): Phrase | null {
-  const word = written.trim().toLowerCase().replace(/\s+/g, " ");
+  const word = written.trim().replace(/\s+/g, " ");
   const match = WORD.exec(word);
   if (match === null) return null;
   const { index, 0: first } = match;
-  return { before: word.slice(0, index), first, rest: word.slice(index + first.length) };
+  const [before, rest] = [word.slice(0, index), word.slice(index + first.length)];
+  return { before: fold(before), first: fold(first), rest: fold(rest) };
 }
 
 /** Returns where the rest of a phrase at `start` ends; -1 if another text is there. */
 function endOfRest(text: string, start: number, rest: string): number {
   let at = start;
-  for (const character of rest) {
-    if (character === " ") {
+  for (let known = 0; known < rest.length;) {
+    if (rest[known] === " ") {
       const limit = at + MAX_BLANK_CHARS;
       const begin = at;
       while (at < limit && /\s/.test(text.charAt(at))) at++;
       if (at === begin) return -1;
-    } else {
-      const next = text.slice(at, at + character.length);
-      if (next.toLowerCase() !== character) return -1;
-      at += character.length;
+      known++;
+      continue;
     }
+    const code = text.codePointAt(at);
+    if (code === undefined) return -1;
+    const character = String.fromCodePoint(code);
+    const folded = fold(character);
+    if (!rest.startsWith(folded, known)) return -1;
+    known += folded.length;
+    at += character.length;
   }
   return isWordPart(text, at - 1) && isWordPart(text, at) ? -1 : at;
 }

@@ -90,6 +90,7 @@ Deno.test("a refused value names its path and its rule, and is looked for before
 });
 
 Deno.test("a value in a name of a member or a tool, or in a number is refused without it", async () => {
+  assertEquals(await of({ part_ids: ["a@x.com"] }, MAIL), "privacy_unreplaceable part_ids[0]");
   assertEquals(await of({ metadata: { "a@x.com": 1 } }, MAIL), "privacy_unreplaceable metadata.*");
   assertEquals(
     await of({ "a@x.com": { b: "c@x.com" } }, MAIL),

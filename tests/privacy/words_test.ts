@@ -11,6 +11,17 @@ Deno.test("words and phrases are found in any letter case, with any white space"
   ]);
 });
 
+Deno.test("words of letters beyond ASCII are found in any letter case, also where another case is longer", () => {
+  const rule = 'words: ["İstanbul", "Blue ΟΔΟΣ", "𠮷野家", "Straße"], action: mask';
+  for (
+    const text of ["İstanbul", "İSTANBUL", "Blue ΟΔΟΣ", "blue οδος", "𠮷野家", "STRASSE", "straße"]
+  ) {
+    assertEquals(valuesOf(`(${text})`, rule), [text]);
+    assertEquals(valuesOf(`${text}野 x${text}`, rule), [], text);
+  }
+  assertEquals(valuesOf("😀𠮷野家😀", rule), ["𠮷野家"]);
+});
+
 Deno.test("of a word and a phrase that begins with it the phrase is found", () => {
   assertEquals(valuesOf("blue falcon, blue", WORDS), ["blue falcon", "blue"]);
 });

@@ -17,9 +17,20 @@ const SSN_CHARS = 11, MAX_PHONE_CHARS = 44;
 /** Social security numbers of the USA; no area of 900 and above was ever issued, but they count. */
 const SSN = /(\d{3})([-. ])(\d{2})\2(\d{4})/g;
 
-/** A plus and 8 to 15 digits, or groups of 3, 3 and 4 digits as in North America. */
-const PHONE =
-  /\+\d(?:[-. ()]{0,2}\d){7,14}|(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/g;
+/**
+ * Telephone numbers, of which the first form that fits counts, so that none takes the beginning of
+ * another number behind it: those of North America with a plus, a plus and 8 to 15 digits without
+ * and with separators, and groups of 3, 3 and 4 digits as in North America.
+ */
+const PHONE = new RegExp(
+  [
+    /\+1(?:[-. ()]{0,2}\d){10}(?!\d)/,
+    /\+\d{8,15}(?!\d)/,
+    /\+\d(?:[-. ()]{0,2}\d){7,14}(?!\d)/,
+    /(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/,
+  ].map(({ source }) => source).join("|"),
+  "g",
+);
 
 /** Digits and separators: card numbers are in no other text. */
 const DIGITS = /\d[\d -]{11,}/g;

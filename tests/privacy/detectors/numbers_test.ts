@@ -86,6 +86,18 @@ Deno.test("telephone numbers are found with a plus, or in groups as in North Ame
   );
 });
 
+Deno.test("a telephone number with a plus is found before other numbers", () => {
+  for (const behind of [" 94103 San Francisco", "-12345", " 1234567890", " 415"]) {
+    assertEquals(
+      valuesOf(`Call +14155550134${behind}`, PHONE)[0]?.startsWith("+14155550134"),
+      true,
+    );
+  }
+  assertEquals(valuesOf("+14155550134 415-555-0134", PHONE), ["+14155550134", "415-555-0134"]);
+  assertEquals(valuesOf("+1 (415) 555-0134 2026-11-29", PHONE), ["+1 (415) 555-0134"]);
+  assertEquals(valuesOf("+442079460958 442079460959", PHONE), ["+442079460958"]);
+});
+
 Deno.test("dates, addresses of machines and long numbers are no telephone numbers", () => {
   for (const text of ["2024-10-12", "192.168.100.100", "2125550147", "+1234567", "a+12345678"]) {
     assertEquals(valuesOf(text, PHONE), [], text);
