@@ -8,7 +8,9 @@ import { socketGateway } from "../../tests/support/socket_gateway.ts";
 import { sendBy } from "../../tests/support/world.ts";
 import { streamOf } from "../../tests/support/pieces.ts";
 import { installPeer } from "../bench/peers/install.ts";
+import { runWithInput } from "../tools/run_with_input.ts";
 import { DIFFERENCES } from "./differences.ts";
+import { completion, message } from "./upstream.ts";
 
 // Requests each name of each LiteLLM file in tests/golden/import from LiteLLM and from this gateway
 // with what `switchyard import` makes of the file, and compares hosts, models and their order.
@@ -145,18 +147,11 @@ async function litellmCallss(
     Deno.writeTextFileSync(path, source);
     return { ...file, path };
   });
-  const child = new Deno.Command(program.replace(/litellm$/, "python"), {
-    args: [new URL("./litellm_calls.py", import.meta.url).pathname],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(JSON.stringify(inputs)));
-  await writer.close();
-  const { stdout } = await child.output();
+  const python = program.replace(/litellm$/, "python");
+  const script = new URL("./litellm_calls.py", import.meta.url).pathname;
+  const { stdout } = await runWithInput(python, { args: [script] }, JSON.stringify(inputs));
   await Deno.remove(folder, { recursive: true });
-  const lines = new TextDecoder().decode(stdout).trim().split("\n");
+  const lines = stdout.trim().split("\n");
   return new Map<string, readonly (Calls | string)[] | string>(lines.map((line) => {
     const { name, outcome } = JSON.parse(line);
     if (!Array.isArray(outcome)) return [name, String(outcome.problem)];
@@ -234,14 +229,9 @@ async function callsOf(config: string, asked: Asked): Promise<Calls> {
 }
 
 function answerOf(path: string, model: string): object {
-  const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 };
   if (path.endsWith("/embeddings")) {
-    return {
-      object: "list",
-      model,
-      data: [{ object: "embedding", index: 0, embedding: [0.5] }],
-      usage,
-    };
+    const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
+    return { object: "list", model, data, usage: { prompt_tokens: 1, total_tokens: 1 } };
   }
   if (path.endsWith("/api/chat") || path.endsWith("/api/embed")) {
     return {
@@ -251,30 +241,9 @@ function answerOf(path: string, model: string): object {
       embeddings: [[0.5]],
     };
   }
-  if (path.endsWith("/messages") || path.includes(":rawPredict")) {
-    return {
-      id: "msg_1",
-      type: "message",
-      role: "assistant",
-      model,
-      content: [{ type: "text", text: "Hello." }],
-      stop_reason: "end_turn",
-      stop_sequence: null,
-      usage: { input_tokens: 1, output_tokens: 1 },
-    };
-  }
-  return {
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model,
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: "Hello." },
-      finish_reason: "stop",
-    }],
-    usage,
-  };
+  return path.endsWith("/messages") || path.includes(":rawPredict")
+    ? message(model)
+    : completion(model);
 }
 
 /**

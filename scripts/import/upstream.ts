@@ -67,7 +67,8 @@ function refusal(status: number, code: string, message: string): Response {
   return Response.json({ error }, { status });
 }
 
-function completion(model: string) {
+/** Returns a completion of Chat Completions. */
+export function completion(model: string) {
   const message = { role: "assistant", content: "Hello." };
   return {
     id: "chatcmpl-1",
@@ -79,7 +80,8 @@ function completion(model: string) {
   };
 }
 
-function message(model: string) {
+/** Returns a message of the Messages API. */
+export function message(model: string) {
   return {
     id: "msg_1",
     type: "message",

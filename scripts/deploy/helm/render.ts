@@ -1,3 +1,4 @@
+import { runWithInput } from "../../tools/run_with_input.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { type UnpackedWheel, unpackWheel } from "../../tools/python_wheel.ts";
 import { parse } from "yaml";
@@ -41,19 +42,16 @@ export async function render(
   helm: string,
   sets: readonly JsonObject[],
 ): Promise<readonly Rendered[]> {
-  const child = new Deno.Command("python3", {
-    args: [new URL("./render.py", import.meta.url).pathname, CHART],
-    env: { PYTHONPATH: helm.replace(/\/helm_python\/.*/, "") },
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "null",
-  }).spawn();
-  const writer = child.stdin.getWriter();
-  await writer.write(new TextEncoder().encode(JSON.stringify(sets)));
-  await writer.close();
-  const { success, stdout } = await child.output();
+  const { success, stdout } = await runWithInput(
+    "python3",
+    {
+      args: [new URL("./render.py", import.meta.url).pathname, CHART],
+      env: { PYTHONPATH: helm.replace(/\/helm_python\/.*/, "") },
+    },
+    JSON.stringify(sets),
+  );
   if (!success) throw new Error("Helm has failed");
-  return JSON.parse(new TextDecoder().decode(stdout));
+  return JSON.parse(stdout);
 }
 
 /** Returns the manifest of a case as its file has it. */
