@@ -1,4 +1,5 @@
 import type { JsonObject } from "../core/json/json.ts";
+import { stringPieces } from "../core/json/json_pieces.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
 import { type JsonPath, type Objects, textOfString, walkJson } from "./json_strings.ts";
 import { atOnce } from "../formats/at_once.ts";
@@ -46,21 +47,15 @@ export function replaceString(literal: Span, text: string): Edit {
   return replaceValue(literal, JSON.stringify(text));
 }
 
-/** Characters of a string that are written in one piece. */
-const WRITTEN_CHARS = 256 * 1024;
-
 /** The same for a long text, in pieces. */
 export function* replaceStringSteps(
   literal: Span,
   text: string,
 ): Generator<void, Edit, void> {
   const pieces: string[] = [];
-  for (let at = 0; at < text.length; yield) {
-    // No pair is cut.
-    const end = at + WRITTEN_CHARS +
-      Number(/[\ud800-\udbff]/.test(text[at + WRITTEN_CHARS - 1] ?? ""));
-    pieces.push(JSON.stringify(text.slice(at, end)).slice(1, -1));
-    at = end;
+  for (const piece of stringPieces(text)) {
+    pieces.push(piece);
+    yield;
   }
   return replaceValue(literal, `"${pieces.join("")}"`);
 }

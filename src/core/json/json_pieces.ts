@@ -79,7 +79,7 @@ function isList(value: readonly JsonValue[] | JsonObject): value is readonly Jso
  * Yields the text of a string without its quotes; no piece ends between two surrogates, which would
  * be escaped.
  */
-function* stringPieces(text: string): Generator<string, void, void> {
+export function* stringPieces(text: string): Generator<string, void, void> {
   for (let at = 0; at < text.length;) {
     const code = text.charCodeAt(at + MAX_PIECE_CHARS - 1);
     const end = at + MAX_PIECE_CHARS + (code >= 0xd800 && code < 0xdc00 ? 1 : 0);
