@@ -15,7 +15,7 @@ import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
 import { holdBody } from "./body_memory.ts";
-import { recallContinued, recallPath } from "./stored_values.ts";
+import { conversationIn, pathIds, recallContinued, recallPath } from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -197,31 +197,33 @@ type Scoped = Pick<Call, "headers" | "generation"> & {
 };
 
 /**
- * Returns the scopes of tokens. The conversation is the session that the client names, else the
- * digest of the first text of a user, which is the same in each turn: `earlier` is the dialogue
- * that the request continues.
+ * Returns the scopes of tokens. The conversation is the session that the client names, else `root`,
+ * the name of what the request continues, else the first text of its user.
  */
-export function scopesOf(call: Scoped, body: JsonObject, earlier?: readonly JsonObject[]): Scopes {
+export function scopesOf(call: Scoped, body: JsonObject, root?: string): Scopes {
   const { caller, report: { endpoint: { api } } } = call;
   const session = call.client.session ?? sessionOf(call, { api, body });
   const { messages, input, items } = body;
-  const name = session?.name ?? digest(firstText(earlier ?? messages ?? input ?? items));
+  const name = session?.name ?? root ?? nameOf(messages ?? input ?? items);
   return {
     client: JSON.stringify(["client", caller.name]),
     conversation: JSON.stringify(["conversation", caller.name, name]),
   };
 }
 
-function digest(text: string): string {
-  return createHash("sha256").update(text).digest("base64url");
+async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
+  const [id = conversationIn(body)] = pathIds(call);
+  const { previous_response_id: previous } = body;
+  if (id !== undefined || typeof previous !== "string") return scopesOf(call, body, id);
+  const found = await call.state.objects.responses.find(previous);
+  const stored = found.ok ? found.value?.snapshot?.input : undefined;
+  // A response that its provider stores: its tokens are found by its ID.
+  return scopesOf(call, body, stored === undefined ? previous : nameOf(stored));
 }
 
-async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
-  const { previous_response_id: id } = body;
-  if (typeof id !== "string") return scopesOf(call, body);
-  const found = await call.state.objects.responses.find(id);
-  const stored = found.ok ? found.value?.snapshot?.input : undefined;
-  return scopesOf(call, body, stored ?? []);
+/** Returns the name of a dialogue: the digest of the first text of its user, in each turn alike. */
+function nameOf(dialogue: unknown): string {
+  return createHash("sha256").update(firstText(dialogue)).digest("base64url");
 }
 
 function firstText(dialogue: unknown): string {

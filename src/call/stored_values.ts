@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { isObject, type JsonObject } from "../core/json/json.ts";
 import { textOfString, walkJson } from "../privacy/json_strings.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { ValuedObject } from "../store/privacy_values.ts";
@@ -22,7 +22,7 @@ export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void
 }
 
 /** Returns the identifiers in the path of a call. */
-function pathIds({ path, report: { endpoint } }: Call): string[] {
+export function pathIds({ path, report: { endpoint } }: Call): string[] {
   const pattern = endpoint.path.split("/");
   return path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
 }
@@ -33,7 +33,20 @@ export async function recallContinued(
   privacy: CallPrivacy,
   body: JsonObject,
 ): Promise<void> {
-  await recall(call, privacy, namedIds(body));
+  const conversation = conversationIn(body);
+  const { previous_response_id: previous } = body;
+  if (conversation !== undefined) privacy.conversation = conversation;
+  await recall(
+    call,
+    privacy,
+    [conversation, previous].filter((id) => typeof id === "string"),
+  );
+}
+
+/** Returns the ID of the conversation that a request or a response names. */
+export function conversationIn({ conversation }: JsonObject): string | undefined {
+  const id = isObject(conversation) ? conversation.id : conversation;
+  return typeof id === "string" ? id : undefined;
 }
 
 /** Returns the identifiers of the objects of a list, by its JSON text. Can be interrupted. */
@@ -58,8 +71,9 @@ export async function recall(
 }
 
 /**
- * Stores the values of a call for later reads of an object that its provider has stored, and of
- * those in the path of the call: items added to a conversation come back with it.
+ * Stores the values of a call for later reads of an object that its provider has stored, of its
+ * conversation, and of those in the path of the call: items added to a conversation come back
+ * with it.
  */
 export async function storeValues(
   call: Call,
@@ -67,9 +81,9 @@ export async function storeValues(
   resource: JsonObject,
 ): Promise<void> {
   const tokens = [...knownTokens(privacy).values()];
-  const { id, conversation } = resource;
+  const conversation = conversationIn(resource) ?? privacy.conversation;
   if (tokens.length === 0) return;
-  for (const one of new Set([id, ...namedIds({ conversation }), ...pathIds(call)])) {
+  for (const one of new Set([resource.id, conversation, ...pathIds(call)])) {
     if (typeof one !== "string") continue;
     await call.state.values.add(objectOf(call, one), tokens);
   }
@@ -77,12 +91,4 @@ export async function storeValues(
 
 function objectOf({ caller }: Call, id: string): ValuedObject {
   return { creator: caller.name, id };
-}
-
-function namedIds({ previous_response_id, conversation }: JsonObject): string[] {
-  const ids: (JsonValue | undefined)[] = [
-    previous_response_id,
-    isObject(conversation) ? conversation.id : conversation,
-  ];
-  return ids.filter((id) => typeof id === "string");
 }

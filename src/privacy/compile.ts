@@ -68,6 +68,7 @@ export function compilePrivacy({ privacy, state }: Settings): CompiledPrivacy | 
       scopes: null,
       counts: newPrivacyCounts(),
       earlier: new Map(),
+      conversation: null,
       answer: { isJsonText: false, isThinkingSigned: false },
       held: [],
     }),

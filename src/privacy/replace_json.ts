@@ -212,19 +212,21 @@ function findString(
 }
 
 function* edit(
-  { tokens, answer }: CallPrivacy,
+  { tokens, answer, earlier }: CallPrivacy,
   { text, value: request }: { readonly text: string; readonly value: JsonObject },
   found: readonly FoundString[],
   { scopes, masks = false }: ReplaceOptions,
 ): Work<Result<string>> {
   const isReplaced = ({ rule }: Match) => rule.action === "replace" && !masks;
+  const known = new Map([...earlier.values()].map((one) => [one.value, one]));
   // A value that conversations share has one token, wherever else it is.
   const ordered = found.toSorted((a, b) => Number(b.string.isShared) - Number(a.string.isShared));
   for (const { string, matches } of ordered) {
     const scope = string.isShared ? scopes.client : scopes.conversation;
     for (const match of matches.filter(isReplaced)) {
       const value = string.text.slice(match.start, match.end);
-      if (tokens.take(value, match.label, scope) === null) return tooManyValues();
+      const kept = string.isShared ? undefined : known.get(value);
+      if (tokens.take(value, match.label, scope, kept) === null) return tooManyValues();
       yield;
     }
   }

@@ -9,21 +9,27 @@ export const MAX_VALUE_COUNT = 10_000;
 export function newTokens(secret: Uint8Array): Tokens {
   const byCore = new Map<string, TokenValue>();
   const byValue = new Map<string, TokenValue>();
+
+  function newToken(value: string, label: string, scope: string): TokenValue {
+    let counter = 0;
+    let core = coreOf(secret, scope, label, counter, value);
+    while (byCore.has(core)) core = coreOf(secret, scope, label, ++counter, value);
+    return { core, label, value };
+  }
+
   return {
     get size() {
       return byCore.size;
     },
     get: (core) => byCore.get(core),
     values: () => byCore.values(),
-    take(value, label, scope) {
-      const known = byValue.get(value);
-      if (known !== undefined) return known;
+    take(value, label, scope, known) {
+      const own = byValue.get(value);
+      if (own !== undefined) return own;
       if (byCore.size >= MAX_VALUE_COUNT) return null;
-      let counter = 0;
-      let core = coreOf(secret, scope, label, counter, value);
-      while (byCore.has(core)) core = coreOf(secret, scope, label, ++counter, value);
-      const added = { core, label, value };
-      byCore.set(core, added);
+      const isKept = known?.label === label && !byCore.has(known.core);
+      const added = isKept ? known : newToken(value, label, scope);
+      byCore.set(added.core, added);
       byValue.set(value, added);
       return added;
     },

@@ -84,10 +84,11 @@ export interface TokenMap {
 export interface Tokens extends TokenMap {
   /**
    * Returns the token of a value, a new one for a value that the call has not had before. `scope`
-   * is what all the calls share in which the value has the same token. Null if the call has as many
-   * values as it may.
+   * is what all the calls share in which the value has the same token; `known` is the token that an
+   * earlier call gave it, and that its provider still has. Null if the call has as many values as
+   * it may.
    */
-  take(value: string, label: string, scope: string): TokenValue | null;
+  take(value: string, label: string, scope: string, known?: TokenValue): TokenValue | null;
 }
 
 /** How the texts of an answer are written, as far as its JSON does not say it. */
@@ -113,6 +114,8 @@ export interface CallPrivacy {
   readonly counts: PrivacyCounts;
   /** Tokens of earlier calls, by core, whose stored objects the call reads or continues. */
   readonly earlier: Map<string, TokenValue>;
+  /** ID of the conversation that the request continues; null for none. */
+  conversation: string | null;
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;
   /** Each returns the characters that a search of the answer holds back. */
