@@ -13,9 +13,9 @@ export interface Measured {
   readonly afterMib: number;
   /** Bytes of bodies and responses that are counted when the load is over for a while. */
   readonly heldAfter: number;
-  /** What the load reports. */
+  /** Report of the load. */
   readonly outcome: string;
-  /** What is not as promised; empty if the attack has failed. */
+  /** Broken promises; empty if the attack has failed. */
   readonly problems: readonly string[];
 }
 

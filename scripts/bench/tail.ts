@@ -16,7 +16,7 @@ export interface TailResult {
 /** The quantiles of the row. */
 const QUANTILES = [["p50", 0.5], ["p99", 0.99], ["p99.9", 0.999]] as const;
 
-/** What the gateway may add at p99 above what the floor adds, in microseconds. */
+/** Limit of the time that the gateway adds at p99 above the floor, in microseconds. */
 const MAX_ABOVE_FLOOR_US = 300;
 
 /** The rounds of each system, in turns: 1,400 calls, so that p99.9 is one of several. */

@@ -13,7 +13,7 @@ export const CAPABILITY_SETS = ["declared", "starter"] as const;
 /** One of the sets of provider capabilities. */
 export type CapabilitySet = typeof CAPABILITY_SETS[number];
 
-/** What each client is used for, in the order of the rows, with the words of the reference page. */
+/** Uses of each client, in the order of the rows, with the words of the reference page. */
 export const SHOTS = {
   question: "plain question",
   stream: "stream",
@@ -96,7 +96,7 @@ export interface TriedCell {
   readonly usesWebSocket?: boolean;
 }
 
-/** What the gateway reported of the calls of one cell. */
+/** Report of the gateway on the calls of one cell. */
 export interface CellReport {
   readonly verified: boolean;
   /** Paths of fields that an upstream received only in part. */

@@ -16,7 +16,7 @@ const READERS = new URL("python_readers.py", import.meta.url);
 interface Disagreement {
   readonly parser: string;
   readonly form: SentForm;
-  /** What the parser reads, or its error. */
+  /** Reading of the other parser, or its error. */
   readonly other: Reading | string;
 }
 

@@ -3,7 +3,7 @@ import { formText, newFormParser, withModel } from "../../src/formats/multipart.
 import type { DrawnForm } from "./drawn_forms.ts";
 
 /**
- * What a parser reads in a form: the names of its parts in order of the alphabet, and the texts of
+ * Reading of a form by a parser: the names of its parts in order of the alphabet, and the texts of
  * the parts `model`.
  */
 export interface Reading {

@@ -7,7 +7,7 @@ export interface Case {
    */
   readonly file: string;
   readonly requests: readonly { readonly model: string; readonly stream?: boolean }[];
-  /** What differs, by the path of its line in the report; absent if nothing does. */
+  /** Difference by the path of its line in the report; absent for none. */
   readonly differs?: string;
 }
 

@@ -22,7 +22,7 @@ import json, sys, litellm
 print(json.dumps({p: litellm.get_llm_provider(p + "/x")[3] for p in json.loads(sys.argv[1])}))
 `;
 
-/** What one request led to. */
+/** Result of one request. */
 interface Outcome {
   readonly status: number;
   readonly arrived: readonly Arrived[];

@@ -8,7 +8,7 @@ interface Resource {
   readonly digest: Readonly<Record<string, string>>;
 }
 
-/** What is known of the build of a release. */
+/** Facts of the build of a release. */
 export interface BuildFacts {
   readonly version: string;
   readonly machines: readonly string[];

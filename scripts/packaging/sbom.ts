@@ -20,7 +20,7 @@ export interface Package {
   readonly isDirect: boolean;
 }
 
-/** What a bill of materials is about. */
+/** Subject of a bill of materials. */
 export interface Release {
   readonly version: string;
   /** Version of the runtime that every executable contains. */

@@ -32,7 +32,7 @@ const TOKENIZER = {
 };
 const TOKENIZER_CONFIG = { tokenizer_class: "PreTrainedTokenizerFast", unk_token: "[UNK]" };
 
-/** What the script reads of the report of AIPerf. */
+/** Members of the report of AIPerf that the script reads. */
 interface Report {
   readonly error_summary: readonly unknown[];
   readonly was_cancelled: boolean;

@@ -20,7 +20,7 @@ interface PlannedCall {
   readonly input: object;
 }
 
-/** What the model says or calls after a question, by words of the question. */
+/** Texts and calls of the model by the words of a question. */
 const PLANS: Readonly<Record<string, string | PlannedCall>> = {
   "What is the value of magic_function(3)? Use the tool.": {
     name: "magic_function",

@@ -34,7 +34,7 @@ const CALLS: Readonly<Record<string, readonly [path: string, body: JsonObject]>>
   responses: ["responses", { model: "sim-echo", input: "Hello", store: false }],
 };
 
-/** What a backend shows of a generation. */
+/** A generation as a backend shows it. */
 interface Generation {
   readonly model: unknown;
   readonly input: unknown;

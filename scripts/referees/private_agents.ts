@@ -16,7 +16,7 @@ import {
   type Starter,
 } from "../clients/cli/session.ts";
 
-/** What is in the file that an agent reads, by its words there. */
+/** Values in the file that an agent reads, by their names there. */
 const VALUES = { contact: "bob.miller@example.com", key: "AKIAQWERTYUIOP123456" };
 
 /** Placeholder in a plan for what the model has read behind a word of the file. */

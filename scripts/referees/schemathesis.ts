@@ -159,7 +159,7 @@ function eventSchema(contentSchema: JsonValue = {}): JsonObject {
   return { type: "object", properties: { data: { anyOf: [{ const: "[DONE]" }, data] } } };
 }
 
-/** What the script reads of a line of the report. */
+/** Members of a line of the report that the script reads. */
 interface Line {
   readonly ScenarioFinished?: {
     readonly recorder: {

@@ -6,7 +6,7 @@ export interface RedCases {
   readonly reason: string;
 }
 
-/** What a referee found: the number of its cases, and those that are red, with its words. */
+/** Result of a referee: the number of its cases, and the red ones with its words. */
 export interface Finding {
   readonly tried: number;
   readonly red: ReadonlyMap<string, string>;

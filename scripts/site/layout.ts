@@ -1,6 +1,6 @@
 import { type Group, INDEX, sitePath } from "./documents.ts";
 
-/** What the frame of a page shows. */
+/** Content of the frame of a page. */
 export interface Framed {
   /** Path of the page in the site. */
   readonly path: string;

@@ -35,7 +35,7 @@ export function breakingProvider(type: ProviderType): string {
   return `breaking-${type}`;
 }
 
-/** What stays the same in the configurations of a soak. */
+/** Settings that all configurations of a soak share. */
 export interface Setting {
   /** The address of the simulator. */
   readonly upstream: string;

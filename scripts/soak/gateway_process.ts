@@ -14,7 +14,9 @@ const COUNTED_WORLD = new URL("counted_world.ts", import.meta.url).href;
 /** Start of the line with the figures of the process, by `counted_world.ts`. */
 export const PROBE_MARK = "soak-probe ";
 
-/** What the gateway holds at one moment, of its parent process and its workers together. */
+/**
+ * Memory and handles of the gateway at one moment, of its parent process and its workers together.
+ */
 export interface Holdings {
   /** Timers of the runtime that have been set and have not fired. */
   readonly timers: number;
@@ -31,7 +33,7 @@ export interface Holdings {
   readonly sockets: number;
 }
 
-/** What a process writes behind `PROBE_MARK`. */
+/** Content of a line that a process writes behind `PROBE_MARK`. */
 interface Probe {
   readonly pid: number;
   readonly timers: number;

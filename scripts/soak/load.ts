@@ -20,7 +20,7 @@ export const USES: readonly Use[] = [
   ...LEAVING_USES,
 ];
 
-/** What the load has done. */
+/** Result of a load. */
 export interface LoadResult {
   /** Number of finished runs of each use, by name. */
   readonly counts: ReadonlyMap<string, number>;
@@ -33,7 +33,7 @@ const MAX_PROBLEMS = 50;
 /** Number of uses that run at the same time. */
 const WORKER_COUNT = 8;
 
-/** What a load runs, and how fast. */
+/** Uses and rate of a load. */
 export interface LoadOptions {
   readonly url: string;
   readonly upstream: RecordingUpstream;

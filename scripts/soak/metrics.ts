@@ -10,7 +10,7 @@ const IDLE_GAUGES: readonly string[] = [
 
 /** Sums of metrics of the gateway over all of their labels. */
 export interface Gauges {
-  /** What is in flight, by name of the gauge. */
+  /** Calls in flight by name of the gauge. */
   readonly inFlight: ReadonlyMap<string, number>;
   readonly requests: number;
   readonly reloads: number;
@@ -23,7 +23,7 @@ export interface Gauges {
   readonly lostWrites: number;
 }
 
-/** What the gateway says of its state store. */
+/** Gauges of the gateway on its state store. */
 export interface StateGauges {
   readonly isUp: boolean;
   /** Writes that wait for the store. */

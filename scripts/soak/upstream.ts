@@ -3,7 +3,7 @@ import { newEndingHandler } from "../../src/simulator/ending.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { newRealWorld } from "../../src/cli/real_world.ts";
 
-/** What the simulator said to one request of the gateway. */
+/** Response of the simulator to one request of the gateway. */
 export interface Said {
   readonly path: string;
   readonly status: number;

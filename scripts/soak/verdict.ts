@@ -12,7 +12,7 @@ export interface SoakRun {
   readonly kinds: readonly string[];
   /** Number of reloads that were requested, and of those with a broken file. */
   readonly requestedReloads: { readonly whole: number; readonly broken: number };
-  /** What the idle gateway held before the load, and after it. */
+  /** Memory and handles of the idle gateway before the load, and after it. */
   readonly before: Holdings;
   readonly after: Holdings;
   readonly gauges: Gauges;

@@ -1,4 +1,4 @@
-/** What packages are installed for: real clients, other gateways of the benchmark, or recipes. */
+/** Use of installed packages: real clients, other gateways of the benchmark, or recipes. */
 export type PackageUse = "clients" | "peers" | "deploy";
 
 /** Returns the folder of the user's cache in which these packages are installed. */

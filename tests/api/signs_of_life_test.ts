@@ -22,7 +22,8 @@ function event(type: string, members: object): string {
 }
 
 /**
- * What the client reads: after the first piece, in two silences of 15 s, and after the last piece.
+ * Returns the text that the client has received after the first piece, in two silences of 15 s, and
+ * after the last piece.
  */
 async function readSilent(
   config: string,

@@ -46,7 +46,7 @@ function sse(events: readonly JsonObject[]): string {
   return events.map((event) => `data: ${JSON.stringify(event)}\n\n`).join("");
 }
 
-/** What an upstream says in its own protocol: "Hi", with these counts. */
+/** Returns the response "Hi" in the upstream's protocol, with these counts. */
 function said(wire: Wire, stream: boolean, { input, output, cached }: Counts): string {
   switch (wire) {
     case "compat": {

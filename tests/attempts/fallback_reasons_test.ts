@@ -10,7 +10,7 @@ const TOO_LONG = {
   error: { message: "Too long.", type: "invalid_request_error", code: "context_length_exceeded" },
 };
 
-/** What a provider answers: a status with an error, or a response. */
+/** Response of a provider: a status with an error, or an answer. */
 type Played = number | "too long" | "filtered" | "served" | (() => Promise<Response>);
 
 interface Target {

@@ -22,7 +22,7 @@ function sessionIn({ headers = {}, sessions = "agents", ...parts }: Asked) {
   return found === null ? null : [found.from, found.name];
 }
 
-/** What names a session, the first one first: all of them together, and then one less each time. */
+/** Sources of a session, the first one first: all of them together, and then one less each time. */
 const IN_ORDER: readonly (readonly [expected: string, asked: Asked])[] = [
   ["header", { headers: { "X-Gateway-SessionID": "1" } }],
   ["claude-code", { headers: { "X-Claude-Code-Session-Id": "2" } }],

@@ -6,7 +6,7 @@ import { configFile, ran } from "./test_terminal.ts";
 
 const URL = ["--url", "http://gw:9000/v1/", "--model", "a/b", "--small-model", "it's $small"];
 
-/** What the command prints for a gateway at another machine, whole. */
+/** Whole output of the command for a gateway at another machine. */
 const PRINTED: Readonly<Record<string, string>> = {
   claude: `export ANTHROPIC_BASE_URL=http://gw:9000
 export ANTHROPIC_AUTH_TOKEN="$SWITCHYARD_KEY"

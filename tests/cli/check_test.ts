@@ -24,7 +24,7 @@ routing:
       fallback: [{provider: openai}]
 `;
 
-/** What a compat target with no capability refuses for chat clients, and for responses besides. */
+/** Refusals of a compat target without capabilities for chat clients, and for responses besides. */
 const OFF = [
   "chat_completions_lifecycle (refuses list, read, change and delete stored completions)",
   "responses_lifecycle (refuses read and delete responses that the provider stores)",

@@ -4,7 +4,7 @@ import { assert, assertEquals, assertMatch, assertStringIncludes } from "../supp
 import { missingShell, typeInto } from "../support/shell_session.ts";
 import { ran } from "./test_terminal.ts";
 
-/** What is typed, and what the program receives, in every shell. */
+/** Typed lines and the arguments of the program, in every shell. */
 const TYPED: readonly (readonly [string, readonly string[]])[] = [
   ["switchyard ini\tlap\t", ["init", "laptop"]],
   ["switchyard che\t--conf\tlocal\t", ["check", "--config", "local settings.yaml"]],

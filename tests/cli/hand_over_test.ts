@@ -55,7 +55,7 @@ function parent() {
   };
 }
 
-/** What was handed over: the kind, and the token or the names of keys. */
+/** Returns the objects that were handed over: the kind, and the token or the names of keys. */
 function shown(handed: readonly (Handed | null)[]): unknown[] {
   return handed.map((one) => {
     if (one?.kind === "keys") return [one.keys?.map(({ kid }) => kid) ?? null, one.ageMs];

@@ -8,7 +8,7 @@ import { frame, TEXT_CODE } from "../support/raw_frames.ts";
 
 type Handler = (request: Request, peer: Peer) => Promise<Response>;
 
-/** What no peer sends, so that everything up to the end of a connection is received. */
+/** A text that no peer sends, so that everything up to the end of a connection is received. */
 const END = "the end";
 
 const SHORT: IdleLimits = { headMs: 600, idleMs: 600, writeMs: 60_000 };

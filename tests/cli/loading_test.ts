@@ -33,7 +33,9 @@ async function loadedModules(): Promise<ReadonlySet<string>> {
 
 const loaded = await loadedModules();
 
-/** What is loaded only by what needs it: the start of a gateway would read and compile it. */
+/**
+ * Modules that are loaded when they are needed: the start of a gateway would read and compile them.
+ */
 const LATER = {
   "the store sqlite": /\/src\/store\/sqlite\/|^node:sqlite$/,
   "the simulator": /\/src\/simulator\//,

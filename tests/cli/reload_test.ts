@@ -26,7 +26,7 @@ interface Reloading {
   readonly terminal: TestTerminal;
   /** Writes the file, which is noticed, and asks for a reload too: one of both comes first. */
   write(text: string): Promise<void>;
-  /** What `GET path` answers, or `POST path` to a body. */
+  /** Returns the response to `GET path`, or to `POST path` with a body. */
   get(path: string, body?: string): Promise<string>;
 }
 

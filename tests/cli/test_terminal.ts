@@ -6,7 +6,7 @@ import { textOf } from "../../src/observe/log.ts";
 /** A terminal that stores its output and reports when a text was written. */
 export interface TestTerminal extends Terminal {
   readonly written: { readonly out: string; readonly err: string };
-  /** What the command has written, by path. */
+  /** Files that the command has written, by path. */
   readonly files: Map<string, string>;
   /** False once the command has given up the right to write files. */
   readonly mayWrite: boolean;
@@ -18,13 +18,13 @@ export interface TestTerminal extends Terminal {
   readonly mayConnect: boolean;
   /** Resolves with the match once both outputs together hold it. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
-  /** What SIGTERM does. */
+  /** Sends SIGTERM. */
   end(): void;
-  /** What SIGHUP does. */
+  /** Sends SIGHUP. */
   reload(): void;
 }
 
-/** What a command has left behind. */
+/** Output, files and exit code of a command. */
 export interface Ran {
   readonly code: number;
   readonly out: string;

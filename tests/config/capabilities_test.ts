@@ -1,7 +1,7 @@
 import { assertEquals } from "../support/assert.ts";
 import { configOf, problemsOf, withProvider } from "./parse.ts";
 
-/** What only upstreams of type compat can do, as it is requested. */
+/** Requests of capabilities that only upstreams of type compat have. */
 const ONLY_COMPAT = {
   chat_completions_lifecycle: "true",
   responses_lifecycle: "true",
@@ -15,7 +15,7 @@ const ONLY_COMPAT = {
   relay: "[audio]",
 };
 
-/** What upstreams of other types may do. */
+/** Capabilities of upstreams of other types. */
 const OTHERS = ["structured_outputs", "reasoning_effort", "adaptive_thinking"];
 
 function capabilitiesOf(id: string, line: string) {

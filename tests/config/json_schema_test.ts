@@ -100,7 +100,7 @@ function routing(): string {
   return "routing: {routes: [{name: 1, match: , targets: [{provider: openai}], fallback: }]}\n";
 }
 
-/** What an editor knows of a file: no places, no variables. */
+/** Parses a file as an editor does: without places and variables. */
 function plainYaml(text: string): unknown {
   return parse(text, { merge: true });
 }

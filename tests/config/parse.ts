@@ -25,7 +25,7 @@ export function configOf(text: string, variables: Variables = {}): Config {
   return loaded.config;
 }
 
-/** What is wrong with a text; empty when nothing is. */
+/** Returns the problems of a text. */
 export function problemsOf(text: string, variables: Variables = {}): readonly string[] {
   const loaded = parseConfig(text, variables);
   return loaded.ok ? [] : loaded.problems;

@@ -126,7 +126,7 @@ function onValue(flag: string): string {
   return flag in LISTS ? `[${LISTS[flag]}]` : "true";
 }
 
-/** What is said without the place in the file. */
+/** Returns the messages without the place in the file. */
 function withoutPlace(lines: readonly string[]): string[] {
   return lines.map((line) => line.replace(/ \(line.*\)$/, ""));
 }

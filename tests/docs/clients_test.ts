@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { ADDRESS, gatewayOf, isBroken } from "./documented_gateway.ts";
 import { blocksIn } from "./pages.ts";
 
-/** What a snippet prints. */
+/** Output of a snippet. */
 type Printer = Pick<Console, "log">;
 
 /** A snippet as a module whose only export runs it; its imports stand in front. */

@@ -101,7 +101,7 @@ function assertExpected(
   if (wanted === "200") assertStringIncludes(text, shapeOf(asked), told);
 }
 
-/** What every answer to such a request holds. */
+/** Members of every answer to such a request. */
 const SHAPES: readonly (readonly [RegExp, string])[] = [
   [/^POST \/v1\/chat\/completions$/, '"object":"chat.completion"'],
   [/^GET \/v1\/chat\/completions$/, '"object":"list"'],

@@ -30,7 +30,7 @@ export function unshownFigures(pages: readonly Page[]): readonly string[] {
   });
 }
 
-/** What the proofs of a section have. */
+/** Proofs of a section. */
 interface Evidence {
   readonly numbers: ProgramNumbers;
   /** The rows of the benchmark, if a command of the section runs it. */

@@ -5,8 +5,8 @@ const ROOT = new URL("../../", import.meta.url);
 const TASKS: Readonly<Record<string, string>> = manifest.tasks;
 
 /**
- * What is wrong with these arguments of `scripts/deno`; null when nothing is: a task that there is,
- * with options that its script knows, or a script that there is.
+ * Returns the problem of these arguments of `scripts/deno`; null if they name a task with options
+ * that its script has, or a script that exists.
  */
 export async function taskProblem(
   [first = "", ...rest]: readonly string[],

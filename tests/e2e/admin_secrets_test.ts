@@ -6,7 +6,7 @@ import { answers } from "../support/chat_call.ts";
 import { EVERY_TYPE, simulated } from "../support/simulated.ts";
 import { type Fetch, scriptedWorld } from "../support/world.ts";
 
-/** What must be in no snapshot, however it came to the gateway. */
+/** Secrets that no snapshot may have, from every way into the gateway. */
 const SECRETS = {
   clientKey: "sy-client-key-7f3a",
   providerKey: "sk-provider-key-9b1c",

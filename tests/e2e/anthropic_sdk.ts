@@ -16,7 +16,7 @@ const PATHS = {
 export interface AnthropicSdk extends AsyncDisposable {
   readonly client: Anthropic;
   readonly gateway: ServedGateway;
-  /** What the simulator was sent, in order. */
+  /** Requests of the simulator, in order. */
   readonly sent: readonly SimulatorRequest[];
 }
 

@@ -53,7 +53,7 @@ interface Running {
   respond(): void;
 }
 
-/** What the limits permit, without a gateway. */
+/** Model of the limits, without a gateway. */
 function newModel() {
   const spent = new Map<string, number>();
   let window = 0;

@@ -5,7 +5,7 @@ export function chatBody(fields: Readonly<Record<string, unknown>> = {}): string
   return JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }], ...fields });
 }
 
-/** What a chat request is sent with. */
+/** Returns the options of a chat request. */
 export function chatInit(
   fields: Readonly<Record<string, unknown>> = {},
   headers: Readonly<Record<string, string>> = {},

@@ -32,7 +32,7 @@ export function bodyOf(
   });
 }
 
-/** What a client has received of a stream whose upstream was cut off. */
+/** Events that a client has received of a stream whose upstream was cut off. */
 export interface Cut {
   readonly text: string;
   readonly isComplete: boolean;

@@ -21,7 +21,7 @@ type Api = keyof typeof REQUESTS;
 const TYPES = ["compat", "messages", "responses"] as const;
 const USER = { role: "user", content: "Hi" } as const;
 
-/** What a client makes of a stream: its text and why it ended, or its error. */
+/** Reads a stream with a client: its text and why it ended, or its error. */
 type Read = (text: string) => Promise<unknown>;
 
 /** A fetch whose response is this stream. */

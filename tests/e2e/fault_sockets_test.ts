@@ -27,7 +27,7 @@ interface SocketBreak {
  */
 const isText = ({ delivery }: Column) => delivery !== "bytes";
 
-/** What a healthy upstream would answer. */
+/** Response of a healthy upstream. */
 interface HealthyAnswer {
   readonly column: Column;
   readonly type: string;
@@ -138,7 +138,7 @@ function configAt(url: string): string {
   return CONFIG.replaceAll("http://upstream.test", url).replace('"10ms"', '"1ms"');
 }
 
-/** What the page shows of a call. */
+/** Returns the cell of the page for a call. */
 async function outcomeOf(served: SocketGateway, column: Column, sentCount: () => number) {
   const call = column.delivery === "WebSocket" ? runTurn : runHttp;
   const before = sentCount();

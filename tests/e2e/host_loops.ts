@@ -104,7 +104,7 @@ export interface LoopOptions {
 /** Runs a tool loop of two steps and returns the last text: the conversation as the host has it. */
 export type Loop = (sdk: HostSdk, options: LoopOptions) => Promise<string>;
 
-/** What is kept of a message by an agent that knows only the members of Chat Completions. */
+/** Returns a message as an agent keeps it that knows only the members of Chat Completions. */
 function plain({ role, content, tool_calls: calls }: OpenAI.ChatCompletionMessage) {
   const kept = calls?.map((call) =>
     call.type === "function"

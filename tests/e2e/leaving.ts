@@ -26,7 +26,7 @@ circuit_breaker: {failure_threshold: 1}
 `;
 }
 
-/** What a chat request with a message of this length is sent with. */
+/** Returns the options of a chat request with a message of this length. */
 export function sized(
   size: number,
   fields: Readonly<Record<string, unknown>>,

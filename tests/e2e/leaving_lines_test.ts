@@ -11,7 +11,9 @@ const BODY = JSON.stringify({ model: "m", messages: [{ role: "user", content: "H
 const HEAD = "POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n" +
   `content-type: application/json\r\ncontent-length: ${BODY.length}\r\n\r\n`;
 
-/** What a client sends before it closes its connection, and whether it waits for the response. */
+/**
+ * Bytes that a client sends before it closes its connection, and whether it waits for the response.
+ */
 const LEAVES: readonly (readonly [sent: string, waits: boolean])[] = [
   ["", false],
   [HEAD.slice(0, 40), false],

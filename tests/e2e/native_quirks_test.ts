@@ -40,9 +40,7 @@ circuit_breaker: {enabled: false}
   return { ...stateCalls(app), sent };
 }
 
-/**
- * What a client sees of each: the whole stream, a stream that fails, or an error instead of one.
- */
+/** Quirks whose stream the client receives whole; others fail in the stream or before it. */
 const WHOLE: readonly NativeQuirk[] = ["gaps", "comments", "failed", "cancelled", "later-id"];
 const REFUSED: readonly NativeQuirk[] = ["sequence-negative", "too-many-comments", "status-202"];
 

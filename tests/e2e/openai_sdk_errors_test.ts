@@ -12,7 +12,7 @@ async function failure({ client }: Sdk, model: string, stream: boolean): Promise
   );
 }
 
-/** What a stream gave before it threw, and what it threw. */
+/** Returns the chunks of a stream before it threw, and its error. */
 async function broken({ client }: Sdk, model: string) {
   const stream = await client.chat.completions.create({
     model,

@@ -26,7 +26,7 @@ function resultsOf({ output }: OpenAI.Responses.Response): Input {
   }));
 }
 
-/** What an answer adds to the dialogue of a client that keeps it itself. */
+/** Returns the items that an answer adds to a dialogue which the client keeps itself. */
 function turnOf({ output }: OpenAI.Responses.Response): Input {
   return output.flatMap((item) => {
     const { type } = item;

@@ -9,7 +9,7 @@ const ABLE = {
   can: ["conversations", "chat_completions_lifecycle", "responses_lifecycle"],
 };
 
-/** What a client sees of a store that is unavailable. */
+/** Response of the gateway when its store is unavailable. */
 const AWAY = [503, "state_unavailable", "server_error", "1"];
 
 function outcomeOf({ status, error, headers }: Reply): readonly unknown[] {

@@ -1,7 +1,7 @@
 import type { Attempt } from "../../src/observe/report.ts";
 import { finish, HELLO, ROLE, sse } from "./streamed.ts";
 
-/** What an upstream does with one try, and what the gateway has to make of it. */
+/** Response of an upstream to one attempt, and the expected reaction of the gateway. */
 export interface Outcome {
   readonly name: string;
   /** How the try is reported. */

@@ -11,7 +11,7 @@ const CONVERSATION_COUNT = 20, TURN_COUNT = 8;
 /** Prices in USD of a million tokens, as Messages providers have them: writes cost 1.25 times. */
 const PRICE = "{input: 4, output: 20, cached_input: 0.4, cache_write: 5}";
 
-/** What the provider has read from its caches, received and charged. */
+/** Tokens that the provider has read from its caches, received and charged. */
 interface Use {
   readonly read: number;
   readonly input: number;

@@ -7,7 +7,7 @@ const SET = ", extract_reasoning_tags: true";
 const TAGGED = "<think>hm</think>Hello";
 const EXTRACTED = { content: "Hello", reasoning_content: "hm" };
 
-/** What each chunk brings of content and reasoning; chunks without either are left out. */
+/** Returns content and reasoning of each chunk; chunks without either are left out. */
 function said(text: string): readonly JsonObject[] {
   const { ending, chunks } = delivered(text);
   assertEquals(ending, "complete");

@@ -19,7 +19,7 @@ type Upstream = (signal: AbortSignal | null) => Promise<Response>;
 
 const FAILING: Upstream = () => answers(500, { error: { message: "No." } });
 
-/** What the access line of one call says: status, stream and how it ended. */
+/** Returns the access line of one call: status, stream and how it ended. */
 async function line(
   path: string,
   body: Readonly<Record<string, unknown>> | null,

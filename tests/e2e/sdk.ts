@@ -40,7 +40,7 @@ circuit_breaker: {enabled: false}
 `);
 }
 
-/** What an upstream can do that keeps all state itself. */
+/** Capabilities of an upstream that keeps all state itself. */
 const NATIVE = [
   ...["chat_completions_lifecycle", "responses_lifecycle", "conversations", "background_responses"],
   ...["response_cancellation", "response_compaction", "response_input_tokens"],
@@ -111,7 +111,7 @@ export const BROKEN = [
   "sim-broken-huge",
 ];
 
-/** What a call of the SDK throws; "no error" when it does not. */
+/** Returns the error that a call of the SDK throws; "no error" if it throws none. */
 export async function errorOf(work: Promise<unknown>): Promise<unknown> {
   return await work.then(() => "no error", (error: unknown) => error);
 }

@@ -74,7 +74,7 @@ const RESPONSE_BEGUN = events(
 interface Begun {
   readonly wire: "compat" | "messages";
   readonly upstreamApi?: "responses";
-  /** What the upstream sends before the stream ends early. */
+  /** Bytes of the upstream before the stream ends early. */
   readonly text: string;
   readonly usage: Usage | null;
 }

@@ -15,7 +15,7 @@ export interface Streaming {
   readonly wire?: "compat" | "messages" | "local";
 }
 
-/** What a client received, and what was reported. */
+/** Response that a client received, and the reports. */
 export interface Streamed {
   readonly status: number;
   readonly text: string;
@@ -72,7 +72,7 @@ export function finish(members: Readonly<Record<string, unknown>> = {}) {
   });
 }
 
-/** What every chunk says of itself. */
+/** Members of every chunk. */
 export const IDENTITY = {
   id: "chatcmpl-7",
   object: "chat.completion.chunk",

@@ -13,7 +13,7 @@ const GROUP_RECORDS = 64, MAX_PIECES = 20 * MAX_RECORDS;
 
 type ProviderName = "compat" | "native" | "messages" | "local";
 
-/** What a provider sends again and again: a beginning, then a piece that carries nothing. */
+/** Stream of a provider that never ends: a beginning, then pieces that carry nothing. */
 interface Flood {
   readonly what: string;
   readonly begin?: string;

@@ -1,7 +1,7 @@
 import { createECDH, createVerify, randomBytes, sign, X509Certificate } from "node:crypto";
 import { pem } from "./certificates.ts";
 
-/** What a client shows in a handshake. */
+/** Certificate that a client presents in a handshake. */
 export interface Shown {
   /** Whether the certificate is this one, in PEM. */
   isCertificate(text: string): boolean;

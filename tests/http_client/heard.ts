@@ -8,13 +8,11 @@ export interface Heard {
   readonly answer: Incoming;
   /** One character for each byte. */
   readonly body: string;
-  /** What became of the connection. */
+  /** State of the connection afterwards. */
   readonly fate: string;
 }
 
-/**
- * What a client makes of an answer that arrives in these pieces, of one byte for each character.
- */
+/** Reads an answer that arrives in these pieces, of one byte for each character. */
 export async function heard(pieces: readonly string[]): Promise<Heard> {
   const { line, fate } = scriptedLine(pieces);
   try {
@@ -26,7 +24,7 @@ export async function heard(pieces: readonly string[]): Promise<Heard> {
   }
 }
 
-/** What is wrong with an answer; null when it is taken. */
+/** Returns the error of an answer; null for a valid one. */
 export async function fault(...pieces: readonly string[]): Promise<string | null> {
   return await heard(pieces).then(() => null, (error: unknown) => {
     if (error instanceof RangeError) throw error;

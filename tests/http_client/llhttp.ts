@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import wasm from "undici/lib/llhttp/llhttp-wasm.js";
 
-/** What llhttp, the parser of Node.js, makes of an answer whose connection then ends. */
+/** Result of llhttp, the parser of Node.js, for an answer whose connection then ends. */
 export type Verdict =
   | { readonly kind: "refused"; readonly reason: string }
   | {
@@ -31,7 +31,7 @@ interface Parser {
 
 const RESPONSE_CODE = 2, OK_CODE = 0, PAUSED_CODE = 21;
 
-/** What the callbacks see of the answer that is read; there is one at a time. */
+/** Values that the callbacks have read of the one answer at a time. */
 const seen = { status: 0, body: "", isWhole: false, isKept: false };
 
 const llhttp: Parser = instance();

@@ -8,7 +8,7 @@ import { readRequest } from "../support/received_request.ts";
 import { textOf } from "./heard.ts";
 import { abortable, encoder, plain, post, type Served, server } from "./server.ts";
 
-/** What a server does with a request on a connection that was used before. */
+/** Behaviour of a server on a connection that was used before. */
 type Second = (line: Line) => unknown;
 
 /** Serves the first request of each connection, and calls the test's behaviour for the second. */

@@ -9,7 +9,7 @@ const NONE: Pick<Outgoing, "method" | "headers" | "body"> = {
   body: null,
 };
 
-/** What is written, of one character for each byte. */
+/** Returns the written request, of one character for each byte. */
 function written(url: string, more: Partial<Outgoing> = {}): string {
   return requestParts(parseDestination(url), { ...NONE, ...more })
     .flatMap((part) => Array.from(part, (code) => String.fromCharCode(code))).join("");

@@ -8,7 +8,7 @@ import { IDENTITY, listenWith, NAME, pem, tlsSettings } from "./certificates.ts"
 import { textOf } from "./heard.ts";
 import { answering, plain, post } from "./server.ts";
 
-/** What a client makes of servers with one certificate. */
+/** Calls servers with one certificate. */
 async function withServer(
   certificate: string,
   use: (ask: (tls: TlsSettings | null) => Promise<string>) => Promise<void>,

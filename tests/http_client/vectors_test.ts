@@ -5,7 +5,7 @@ import { CODINGS, CONNECTIONS, SURPLUS } from "./vectors/connections.ts";
 import { FIELDS, INTERIM, STATUS_LINES } from "./vectors/heads.ts";
 import type { Expected, Vector } from "./vectors/vector.ts";
 
-/** What the client makes of an answer that comes in these pieces. */
+/** Reads an answer that comes in these pieces. */
 async function outcome(pieces: readonly string[]): Promise<Expected> {
   try {
     const { answer, body, fate } = await heard(pieces);

@@ -29,7 +29,7 @@ for (const golden of goldens) {
   });
 }
 
-/** What public files of the two gateways have, as counted in 49 and 8 of them. */
+/** Members of public files of the two gateways, as counted in 49 and 8 of them. */
 const WRITTEN = [
   ...["model_list", "litellm_settings", "general_settings", "router_settings", "mcp_servers"],
   ...["fallbacks", "files_settings", "model", "api_key", "api_base", "max_tokens", "timeout"],

@@ -3,7 +3,7 @@ import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
-/** What becomes of entries with these `litellm_params`, whose names are `m0`, `m1` and so on. */
+/** Imports entries with these `litellm_params`, whose names are `m0`, `m1` and so on. */
 function imported(...entries: readonly Readonly<Record<string, unknown>>[]) {
   const model_list = entries.map((litellm_params, at) => {
     return { model_name: `m${at}`, litellm_params };

@@ -49,7 +49,7 @@ function completion(finish_reason: string) {
   return { id: "c", object: "chat.completion", choices: [{ index: 0, message, finish_reason }] };
 }
 
-/** What a provider may do; each says back what it should not. */
+/** Responses of a provider that repeat a secret. */
 const PROVIDERS: Readonly<Record<string, () => Promise<Response>>> = {
   answers: () => answers(200, completion("stop")),
   "answers nonsense": () => answers(200, ALL),

@@ -2,7 +2,7 @@ import { startUpstream, type UpstreamExchange } from "../support/upstream.ts";
 
 const INSTALLER = new URL("../../install.sh", import.meta.url).pathname;
 
-/** What a release server has, by path; a function plays the answer itself. */
+/** Files of a release server by path; a function plays the answer itself. */
 export type Files = Record<
   string,
   string | Uint8Array<ArrayBuffer> | ((exchange: UpstreamExchange) => Promise<unknown>)
@@ -49,7 +49,7 @@ async function archived(program: string): Promise<Uint8Array<ArrayBuffer>> {
 /** A home on a machine, the releases it can reach, and the installer. */
 export interface Machine extends AsyncDisposable {
   readonly home: string;
-  /** What the releases are; may be changed between runs. */
+  /** Files of the releases; may be changed between runs. */
   readonly files: Files;
   /** The paths that were requested. */
   readonly asked: readonly string[];

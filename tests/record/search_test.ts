@@ -49,7 +49,7 @@ const FILTERS: fc.Arbitrary<RecordFilter> = fc.record({
   until: fc.integer({ min: 0, max: 10_000 }),
 }, { requiredKeys: [] });
 
-/** What a filter means, as a plain loop would say it. */
+/** Model of a filter as a plain loop. */
 function isMeant(head: RecordHead, at: number, filter: RecordFilter): boolean {
   const models = [head.model_requested ?? "", ...head.attempts.map(({ model }) => model)];
   return (filter.key?.includes(head.key ?? "") ?? true) &&

@@ -13,7 +13,7 @@ function setting(choice: RecordChoice | undefined): string {
   return choice === undefined ? "" : `, record: ${choice}`;
 }
 
-/** What the table of the documentation says. */
+/** Table of the documentation. */
 function expected(
   choices: readonly (RecordChoice | undefined)[],
   calls: "none" | "heads" | "all",

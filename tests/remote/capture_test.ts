@@ -43,7 +43,9 @@ interface Request {
   readonly path?: string;
 }
 
-/** What is captured of one chat call, null if nothing is; the first `failures` attempts fail. */
+/**
+ * Returns the captured content of one chat call, null for none; the first `failures` attempts fail.
+ */
 async function captured(
   text: string,
   request: Request = {},

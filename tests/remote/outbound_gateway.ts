@@ -12,7 +12,7 @@ export interface OutboundGateway extends AsyncDisposable {
   fetch(path: string, init?: RequestInit): Promise<Response>;
   /** Serves another configuration from now on. */
   reload(config: string): void;
-  /** What `gateway_export_dropped_total` says. */
+  /** Returns the value of `gateway_export_dropped_total`. */
   dropped(): Promise<number>;
   /** Ends the gateway; what waits is sent first. */
   close(): Promise<void>;

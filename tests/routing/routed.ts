@@ -4,7 +4,7 @@ import { answers, chatRequest, COMPLETION, type Got, got } from "../support/chat
 import { testGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-/** What a call asks for that decides its way. */
+/** Members of a call that decide its route. */
 export interface Asked {
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: JsonObject;

@@ -116,7 +116,7 @@ testUnless(
   },
 );
 
-/** What the sections that are off need besides one value. */
+/** Values that sections which are off need besides one value. */
 const SWITCHED: Readonly<Record<string, JsonObject>> = {
   ingress: { enabled: true, host: "models.example.com" },
   autoscaling: { enabled: true },

@@ -19,7 +19,7 @@ async function importsOf(folder: URL): Promise<Map<string, readonly string[]>> {
 }
 
 /**
- * What is left of a graph when modules that import none of those left are taken out again and
+ * Returns the modules in circles: those that import none of the others are taken out again and
  * again.
  */
 function circular(graph: ReadonlyMap<string, readonly string[]>): string[] {

@@ -103,7 +103,7 @@ async function leaveAfter(gateway: LimitedGateway, request: Request, text: strin
   await gateway.world.advance(0);
 }
 
-/** What the sums of the key say after all calls, and what the last report says. */
+/** Returns the sums of the key after all calls, and those of the last report. */
 async function sums({ gateway, reports }: LimitedGateway) {
   const found = await gateway.state.quotas.spent(["key ada"]);
   const windows = found.ok ? found.value.get("key ada") : undefined;

@@ -36,7 +36,7 @@ function streamOf(
   };
 }
 
-/** What a client has read until now, one element for each write. */
+/** Reads what a client receives, one element for each write. */
 function newReader(body: ReadableStream<Uint8Array>) {
   const reader = body.getReader();
   const seen: string[] = [];

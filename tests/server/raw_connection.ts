@@ -6,7 +6,7 @@ export interface RawConnection extends AsyncDisposable {
   /** The port of this side. */
   readonly port: number;
   send(text: string): Promise<boolean>;
-  /** What has come up to and with this text; all there was when the other side closed before. */
+  /** Returns the text up to the end of this one; everything if the other side closed before. */
   receiveUntil(text: string): Promise<string>;
 }
 

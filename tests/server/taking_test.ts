@@ -26,7 +26,7 @@ function pieces(piece: Uint8Array, headers: Readonly<Record<string, string>>): P
   return Promise.resolve(new Response(body, { headers: { ...headers } }));
 }
 
-/** What the provider answers, by the kind of the response. */
+/** Responses of the provider by kind. */
 const KINDS = {
   "a small response": () => answers(200, COMPLETION),
   "a large response": () => answers(200, completion(300_000)),

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import { streamOf } from "./pieces.ts";
 
-/** What a complete answer of a compat provider may look like. */
+/** Members of a complete answer of a compat provider. */
 export const COMPLETION: JsonObject = {
   id: "chatcmpl-1",
   object: "chat.completion",
@@ -33,7 +33,7 @@ export function chatRequest(options: ChatOptions = {}): Request {
   });
 }
 
-/** What a client received, read to its end. */
+/** Response that a client received, read to its end. */
 export interface Got {
   readonly status: number;
   readonly headers: Headers;
@@ -55,7 +55,7 @@ export function verdictOf({ status, error }: Got): readonly unknown[] {
   return [status, error.type, error.code];
 }
 
-/** What a provider answers in a scripted world; a text is sent as it is. */
+/** Returns the response of a provider in a scripted world; a text is sent as it is. */
 export function answers(
   status: number,
   body: JsonObject | string,

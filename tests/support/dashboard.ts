@@ -24,7 +24,7 @@ export interface DashboardScript {
   readonly other?: (request: DashboardRequest) => Response | Promise<Response>;
 }
 
-/** What one POST of the collector brought. */
+/** Content of one POST of the collector. */
 export interface Collected {
   readonly headers: Headers;
   /** The parsed body; undefined when it is no JSON. */

@@ -19,11 +19,11 @@ import { storeUnderTest } from "./store_under_test.ts";
 /** A gateway under test, without a socket. */
 export interface TestGateway {
   readonly app: App;
-  /** What the calls share. */
+  /** Gateway of all calls. */
   readonly gateway: Gateway;
   /** Reports of the calls that are over, in order. */
   readonly reports: readonly Readonly<CallReport>[];
-  /** What was logged, at every level. */
+  /** Log lines of every level. */
   readonly log: readonly string[];
   /** Resolves with the report of call number `count`, counted from 1, once it is over. */
   reported(count: number): Promise<Readonly<CallReport>>;

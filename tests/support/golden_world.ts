@@ -12,7 +12,7 @@ const CAPABILITIES =
 
 const encoder = new TextEncoder();
 
-/** What the upstream of a golden case was sent. */
+/** Request that the upstream of a golden case received. */
 export interface GoldenSent {
   readonly url: string;
   readonly headers: Headers;

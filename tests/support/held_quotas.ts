@@ -6,7 +6,7 @@ import type { QuotaDecision, QuotaStore, QuotaUse } from "../../src/store/quota_
 export interface HeldQuotas extends QuotaStore {
   /** The IDs of the calls that wait for a decision, in their order. */
   readonly asked: readonly string[];
-  /** What was settled. */
+  /** Settled calls. */
   readonly settled: readonly (readonly [call: string, uses: readonly QuotaUse[]])[];
   /** Resolves when this many admissions were requested. */
   reached(count: number): Promise<void>;

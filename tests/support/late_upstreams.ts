@@ -74,7 +74,7 @@ export const STREAMS: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** What an upstream does with one request; `signal` ends with the attempt. */
+/** Reaction of an upstream to one request; `signal` ends with the attempt. */
 export type Answer = (world: ScriptedWorld, signal: AbortSignal) => Promise<Response>;
 
 /** Resolves after this time of the world, or rejects when the attempt is cancelled. */
@@ -204,7 +204,7 @@ export const REQUESTS = {
   responses: { path: "/v1/responses", body: { input: "Hi", store: false } },
 } as const;
 
-/** What a client receives: the head, and each write with the second of its arrival. */
+/** Response that a client receives: the head, and each write with the second of its arrival. */
 export interface Late {
   readonly status: number;
   readonly headers: Headers;

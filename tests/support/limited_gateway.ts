@@ -5,7 +5,7 @@ import { configOf } from "../config/parse.ts";
 import { type TestGateway, testGateway } from "./gateway.ts";
 import { type Fetch, type ScriptedWorld, scriptedWorld } from "./world.ts";
 
-/** What `usage` of each completion says: 14 tokens, which cost 24 USD per million calls. */
+/** Member `usage` of each completion: 14 tokens, which cost 24 USD per million calls. */
 export const USAGE: JsonObject = { prompt_tokens: 10, completion_tokens: 4, total_tokens: 14 };
 
 /** A gateway whose clients have limits, in a scripted world. */
@@ -18,7 +18,7 @@ export interface LimitedGateway extends TestGateway {
   reload(security: string, more?: string): void;
 }
 
-/** What differs from a gateway in memory whose provider always completes. */
+/** Differences from a gateway in memory whose provider always completes. */
 export interface LimitedOptions {
   readonly fetch?: Fetch;
   /** Further sections of the file. */

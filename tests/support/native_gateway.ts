@@ -29,7 +29,7 @@ export interface ScriptedResponse {
   readonly body: JsonObject | string;
 }
 
-/** What an upstream does with a request. */
+/** Reaction of an upstream to a request. */
 export type Scripted = ScriptedResponse | Error;
 
 /** A gateway before upstreams that keep state themselves. */

@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-/** What a frame carries (RFC 6455, section 11.8). */
+/** Types of frames (RFC 6455, section 11.8). */
 export const CONTINUES_CODE = 0, TEXT_CODE = 1, BINARY_CODE = 2, PONG_CODE = 10;
 
 /** The head of a WebSocket handshake at `/v1/responses`. */

@@ -6,7 +6,7 @@ const ACK_CODE = 1, END_STREAM_CODE = 1, END_HEADERS_CODE = 4;
 
 const MAGIC = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/** What a client of HTTP/2 sends first, one character for each byte. */
+/** First bytes of a client of HTTP/2, one character for each byte. */
 export const PREFACE = `${MAGIC}${http2Frame(SETTINGS_CODE, 0, 0, "")}`;
 
 /** The same from a client that takes no byte of a body until it opens the window of a stream. */

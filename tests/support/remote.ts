@@ -13,7 +13,7 @@ import {
 import { oneProvider, testGateway } from "./gateway.ts";
 import { type ScriptedWorld, scriptedWorld, type WorldScript } from "./world.ts";
 
-/** What a test of remote control may decide. */
+/** Options of a test of remote control. */
 export interface RemoteOptions extends WorldScript {
   readonly config?: string;
   /** Plays the gateway's own handler. */
@@ -30,7 +30,7 @@ export interface Remote extends AsyncDisposable {
   readonly world: ScriptedWorld;
   /** Every timer that was requested, in milliseconds. */
   readonly timers: readonly number[];
-  /** What the channel has logged, at every level. */
+  /** Log lines of the channel at every level. */
   readonly log: readonly string[];
   /** Resolves when `count` lines of the log contain the text. */
   logged(text: string, count?: number): Promise<void>;

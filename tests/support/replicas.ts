@@ -26,7 +26,7 @@ export interface Replicas extends AsyncDisposable {
   start(edit?: (config: string) => string): Promise<Replica>;
 }
 
-/** What is different from replicas before the simulator. */
+/** Differences from replicas before the simulator. */
 export interface ReplicasOptions {
   /** Responds in place of the simulator. */
   readonly upstream?: (request: Request) => Response | Promise<Response>;

@@ -18,7 +18,7 @@ export interface ScriptedSocket {
 
 /** Descriptors that exist only in a test. */
 export interface ScriptedSockets extends Sockets {
-  /** What is open, by number. */
+  /** Open sockets by number. */
   readonly open: Map<number, ScriptedSocket>;
   /** Numbers whose remote end was looked at since the count was set to 0. */
   looks: number;

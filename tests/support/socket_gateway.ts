@@ -32,11 +32,11 @@ export interface SocketGateway extends AsyncDisposable {
   reported(count: number): Promise<Readonly<CallReport>>;
   /** Serves another configuration from now on. */
   reload(config: string): void;
-  /** What `gateway_websocket_connections` says. */
+  /** Returns the value of `gateway_websocket_connections`. */
   sockets(): Promise<number>;
 }
 
-/** What is different from a gateway in the real world. */
+/** Differences from a gateway in the real world. */
 export interface Surroundings {
   /** Plays the network between the gateway and its upstreams. */
   readonly fetch?: Fetch;

@@ -37,7 +37,7 @@ export interface UpstreamExchange {
   reset(): void;
 }
 
-/** What the upstream does with a request; the connection is closed when it is through. */
+/** Reaction of the upstream to a request; the connection is closed when it returns. */
 export type UpstreamScript = (exchange: UpstreamExchange) => Promise<unknown>;
 
 /** A provider that a test runs on a socket. */

@@ -1,6 +1,6 @@
 import type { World } from "../../src/core/world.ts";
 
-/** What a scripted world answers; what is left out has a plain default. */
+/** Responses of a scripted world; omitted ones have a plain default. */
 export interface WorldScript {
   /** Values of `random`, one after the other; 0 when they are used up. */
   readonly random?: readonly number[];

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { type Balancers, newBalancers } from "../../src/traffic/balancers.ts";
 import { newTargetLoads } from "../../src/traffic/target_loads.ts";
 
-/** What each target should have had so far, in shares of a call, and what it received. */
+/** Expected share of each target so far, in parts of a call, and the calls that it received. */
 interface Model {
   weights: readonly number[];
   due: number[];

@@ -24,7 +24,7 @@ interface Model {
   readonly calls: ModelCall[];
 }
 
-/** What the gateway would hold of a call. */
+/** Resources that the gateway would hold for a call. */
 interface RealCall {
   readonly entry: SlotEntry;
   slot: Slot | null;

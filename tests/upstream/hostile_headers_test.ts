@@ -39,7 +39,8 @@ const EMBEDDING = {
 };
 
 /**
- * What a client calls, the response of the provider, and whether named headers of it are passed on.
+ * Calls of a client, with the response of the provider and whether named headers of it are passed
+ * on.
  */
 const CALLS = [
   [CHAT, { model: "m", messages: MESSAGES }, 200, COMPLETION],

@@ -15,7 +15,7 @@ interface Rejected {
   readonly stream?: boolean;
 }
 
-/** What the client gets where the provider answers like that. */
+/** Returns the response of the client where the provider responds like that. */
 async function rejected(
   status: number,
   body: JsonObject | string,

@@ -53,7 +53,7 @@ function newScriptedGroup() {
     world,
     workers,
     worker,
-    /** What the parent has fetched. */
+    /** Objects that the parent has fetched. */
     handed,
     log: () => log,
     restarts: () => restarts,

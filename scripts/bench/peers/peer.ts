@@ -1,6 +1,6 @@
 import type { Scenario } from "../scenarios.ts";
 
-/** What a scenario asks of a system besides speed. */
+/** Requests of a scenario that a system must support. */
 export type PeerTask =
   /** Passes a chat request to an upstream of the same API. */
   | "chat"

@@ -2,7 +2,7 @@ import { median, quantile, rateRatio, type ScenarioResult } from "../report.ts";
 import type { Measurement, RunLength } from "../measure.ts";
 import { findPeerTask } from "./peer.ts";
 
-/** What the table says about the run. */
+/** Facts of the run above the table. */
 export interface RunFacts extends RunLength {
   readonly date: Date;
   readonly machine: string;

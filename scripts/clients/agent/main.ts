@@ -13,7 +13,7 @@ import {
 import { runSession, USUAL } from "./session.ts";
 import { type Use, USES } from "./uses.ts";
 
-/** What the script was called with. */
+/** Arguments of the script. */
 export interface Arguments {
   /** Rows whose title has this text are run; empty runs all. */
   readonly text: string;

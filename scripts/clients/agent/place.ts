@@ -14,7 +14,7 @@ import { issuerSecurity, loadIssuerKeys } from "../../tools/issuer.ts";
 import type { Exchange } from "./exchange.ts";
 import { KEY, type ProviderType } from "./results.ts";
 
-/** What the upstream does with a request instead of what its model does. */
+/** Failures that the upstream plays in place of its model. */
 export type UpstreamFault =
   | { readonly status: number; readonly message: string }
   /** The stream ends behind the record that has this text. */
@@ -23,7 +23,7 @@ export type UpstreamFault =
 /** Returns the fault of the upstream for a request of the client; null if its model answers. */
 export type Faults = (request: JsonObject, headers: Headers) => UpstreamFault | null;
 
-/** What a session needs besides the provider type. */
+/** Options of a session besides the provider type. */
 export interface PlaceOptions {
   /** The provider declares `reasoning_effort` and `structured_outputs`. */
   readonly declared: boolean;

@@ -8,7 +8,7 @@ const MAX_SESSION_MS = 90_000;
 
 const TOOLS = "Bash,Read,Agent,Task,ToolSearch,WebSearch,WebFetch,TaskStop,Glob";
 
-/** What a session is started with. */
+/** Options of a started session. */
 export interface SessionOptions extends PlaceOptions {
   /** Prompts, each in a process that continues the session before it. */
   readonly prompts: readonly string[];
@@ -19,7 +19,7 @@ export interface SessionOptions extends PlaceOptions {
   readonly args: readonly string[];
 }
 
-/** What was observed of a session. */
+/** Observations of a session. */
 export interface Seen {
   /** Records that the client printed for all prompts, in order. */
   readonly records: readonly JsonObject[];
@@ -27,7 +27,7 @@ export interface Seen {
   readonly result: string;
   readonly exchanges: readonly Exchange[];
   readonly received: readonly string[];
-  /** What the client printed besides records. */
+  /** Output of the client besides records. */
   readonly rest: string;
 }
 

@@ -4,7 +4,7 @@ import { agentText, runSession, type Start } from "./session.ts";
 /** Exact version of the package that all these clients have. */
 export const CODEX = "@openai/codex@0.169.0";
 
-/** What Codex is started with besides the address of the gateway. */
+/** Options of Codex besides the address of the gateway. */
 export interface CodexOptions {
   /** Changes of an entry of Codex's own catalog, under the name of the model; absent for none. */
   readonly entry?: Readonly<Record<string, unknown>>;

@@ -97,9 +97,9 @@ export function faultShot(start: Starter, fault: "silent" | "failing"): Shot {
   };
 }
 
-/** What a session of a client has left behind. */
+/** Output and exit code of a session of a client. */
 export interface Session {
-  /** What the client printed: its standard output, or its standard error if that is empty. */
+  /** Standard output of the client, or its standard error if that is empty. */
   readonly output: string;
   /** Files of the folder in which it worked, by their names. */
   readonly work: Readonly<Record<string, string>>;

@@ -1,7 +1,7 @@
 import { isObject, type JsonValue, parseJson } from "../../../src/core/json/json.ts";
 import { at, textAt } from "./json_at.ts";
 
-/** What one choice of an answer says. */
+/** Content of one choice of an answer. */
 export interface Choice {
   readonly text: string;
   /** Text of the reasoning, whole or summarized; empty without one. */

@@ -87,7 +87,7 @@ async function created(client: SoakClient, input: string): Promise<Created> {
   return { response: received, isStored: state === null };
 }
 
-/** What needs no state is served. */
+/** Requests that need no state are served. */
 async function useWithoutState(client: SoakClient): Promise<void> {
   for (const api of TEXT_APIS) {
     for (const type of TYPES) {

@@ -23,7 +23,7 @@ interface ErrorEntry {
   readonly isRetried: boolean;
   readonly fallsBack: boolean;
   readonly logEnd: string;
-  /** What the stream of a call says of it if the head was sent early. */
+  /** Last event of a stream whose head was sent early. */
   readonly early: string;
   readonly doc: FailureDoc;
 }

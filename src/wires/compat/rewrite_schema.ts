@@ -89,10 +89,9 @@ export function newSchemaBudget(): SchemaBudget {
 
 /**
  * Returns a schema in the words of the Gemini API (function declarations), which refuses others.
- * What can be said in its words is: references are written out, `const` becomes `enum`, a type that
- * may be null becomes `nullable`, exclusive bounds of integers become bounds, and numbers in an
- * `enum` become texts. All else is left out, with its path. Null if it is too deep or too large
- * then.
+ * References are written out, `const` becomes `enum`, a type that may be null becomes `nullable`,
+ * exclusive bounds of integers become bounds, and numbers in an `enum` become texts. All else is
+ * left out, with its path. Null if the result is too deep or too large.
  */
 export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten | null {
   const lost: string[] = [];

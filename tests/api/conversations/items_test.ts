@@ -16,7 +16,7 @@ async function itemsPath(calls: Calls): Promise<string> {
   return `/conversations/${textAt((await calls.post("/conversations")).json, "id")}/items`;
 }
 
-/** What becomes of one item. */
+/** Returns an item as the conversation stores it. */
 async function kept(item: JsonObject): Promise<JsonObject> {
   const calls = fixture();
   const { json } = await calls.post(await itemsPath(calls), { items: [item] });

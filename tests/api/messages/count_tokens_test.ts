@@ -4,14 +4,14 @@ import { testGateway } from "../../support/gateway.ts";
 import { streamOf } from "../../support/pieces.ts";
 import { scriptedWorld } from "../../support/world.ts";
 
-/** What an upstream was sent. */
+/** Request that an upstream received. */
 interface Sent {
   readonly url: string;
   readonly headers: Headers;
   readonly body: string;
 }
 
-/** What an upstream answers, by the host that is called. */
+/** Responses of an upstream by the host of the request. */
 type Says = Readonly<Record<string, readonly [status: number, body: string]>>;
 
 const PROVIDERS = {

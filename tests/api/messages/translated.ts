@@ -41,7 +41,7 @@ export interface TranslatedRequest extends MessagesPrompt {
   readonly chat: { readonly document: JsonDocument };
 }
 
-/** What a target is sent, with the paths of its fields. */
+/** Request of a target, with the paths of its fields. */
 export interface EncodedMessage {
   readonly text: string;
   readonly lossy: readonly string[];

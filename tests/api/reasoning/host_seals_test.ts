@@ -36,7 +36,7 @@ retry: {enabled: false}
 `;
 }
 
-/** What is sent to the upstream, and what the client gets. */
+/** Request of the upstream, and response of the client. */
 interface Step {
   readonly sent: JsonObject;
   readonly authorization: string | null;

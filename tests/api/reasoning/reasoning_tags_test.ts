@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { extractReasoning } from "../../../src/api/reasoning/reasoning_tags.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/** What a region is, word for word: the shortest text between an opening tag and a closing one. */
+/** A region: the shortest text between an opening tag and a closing one. */
 const REGION = /<think>([\s\S]*?)<\/think>/g;
 
 const word = fc.constantFrom("<think>", "</think>", "<think", ">", " ", "\n", "a", "世");

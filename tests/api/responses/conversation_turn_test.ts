@@ -26,7 +26,7 @@ function message(id: string | null, text: string): JsonObject {
   return { ...id !== null && { id }, type: "message", role: "assistant", content };
 }
 
-/** What an upstream says with this output, whole or as a stream, as requested. */
+/** Returns an upstream that responds with this output, whole or as a stream, as requested. */
 function answering(
   { json }: SentRequest,
   output: JsonObject[],

@@ -11,7 +11,7 @@ import { refusalOf } from "../../support/state_call.ts";
 
 const CAN = ["response_compaction", "response_input_tokens", "conversations"];
 
-/** What an operation answers when it is right. */
+/** Correct response to each operation. */
 const RIGHT: Readonly<Record<string, JsonObject>> = {
   compact: { object: "response.compaction", id: "cmp_1" },
   input_tokens: { object: "response.input_tokens", input_tokens: 3 },

@@ -62,7 +62,7 @@ function shortName({ type }: JsonObject): string {
   return `${SHORT[name] ?? name} `;
 }
 
-/** What the deltas of each part and call add up to, and what their last events say they are. */
+/** Returns the sums of the deltas of each part and call, and the values in their last events. */
 function sumsOf(events: readonly JsonObject[]) {
   const [added, told] = [new Map<string, string>(), new Map<string, unknown>()];
   for (const event of events) {

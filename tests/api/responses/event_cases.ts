@@ -34,7 +34,7 @@ export function more(index: number, delta: string): StreamEvent {
 
 const START: StreamEvent = { type: "start", id: "chatcmpl-1", model: "told", created: 3 };
 
-/** What a model says, each under the name of the golden file that holds the client's events. */
+/** Events of a model, each under the name of the golden file with the client's events. */
 export const CASES: Readonly<Record<string, readonly StreamEvent[]>> = {
   text: [START, text("Hel"), text("lo"), cited(0, 5), { type: "usage", usage: USAGE }, finish()],
   refusal_behind_text: [text("Well"), refusal("No"), refusal("!"), finish("content_filter")],

@@ -8,7 +8,7 @@ const STORED_CHARS = 300_000;
 
 const ITEM = { id: "msg_own", type: "message", role: "user", content: "x".repeat(STORED_CHARS) };
 
-/** What names the stored items of an earlier response in a request of some bytes. */
+/** Members of a request that name the stored items of an earlier response. */
 const NAMED = {
   "the history of a response": (id: string) => ({ previous_response_id: id, input: "go on" }),
   "referenced items": () => ({ input: [{ type: "item_reference", id: ITEM.id }] }),

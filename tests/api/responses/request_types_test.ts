@@ -29,7 +29,9 @@ function typesOf({ schemas }: Field): readonly string[] | null {
   return types.includes(null) ? null : types.filter((type) => type !== null);
 }
 
-/** What is taken though it is not published: older answers have it, and clients send them back. */
+/**
+ * Types that are accepted and not published: older answers have them, and clients send them back.
+ */
 const OLDER: Readonly<Record<string, readonly string[]>> = { "input[0].error": ["string"] };
 
 function refusal(body: JsonObject): readonly [string, string | null] | null {

@@ -18,9 +18,9 @@ export interface NativeObject {
   readonly type: NativeType;
   readonly id: string;
   readonly path: string;
-  /** What is posted to the path to create one. */
+  /** Body of the POST that creates one. */
   readonly create: JsonObject;
-  /** What the upstream answers to that. */
+  /** Response of the upstream to that. */
   readonly created: JsonObject | string;
   /** The capabilities that its operations need. */
   readonly can: readonly string[];
@@ -37,7 +37,7 @@ export interface NativeOperation {
   ) => Promise<Reply>;
   /** Method and path of the upstream call. */
   readonly asks: string;
-  /** What the upstream call brings along; nothing unless given. */
+  /** Body of the upstream request; none unless given. */
   readonly body?: string;
   /** The answer that is right. */
   readonly right: string;
@@ -45,7 +45,7 @@ export interface NativeOperation {
   readonly wrong: readonly JsonObject[];
   /** The object is gone afterwards. */
   readonly unbinds?: boolean;
-  /** What the client gets for a success without a body; absent where that is a wrong answer. */
+  /** Response of the client to a success without a body; absent where that is a wrong answer. */
   readonly withoutBody?: readonly [status: number, text: string];
 }
 

@@ -75,7 +75,7 @@ testOverStores(
   },
 );
 
-/** What a whole completion or each chunk has that makes it no stored one. */
+/** Members of a whole completion or of each chunk that make it no stored one. */
 const WRONG: Readonly<Record<string, JsonObject>> = {
   "no id": { id: undefined },
   "null for an id": { id: null },

@@ -8,7 +8,7 @@ import { Buffer } from "node:buffer";
  */
 const [hostname = "", port = "", count = "", ...kinds] = Deno.args;
 
-/** What a connection sends before it rests. */
+/** Bytes that a connection sends before it rests. */
 const BEGINNINGS: Readonly<Record<string, string>> = {
   silent: "",
   unfinished: "POST /v1/chat/completions HTTP/1.1\r\nhost: localh",

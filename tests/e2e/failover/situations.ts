@@ -3,7 +3,7 @@ import { piecesOf, placeOf, record } from "../faults/bodies.ts";
 import type { Column, ProviderType } from "../faults/columns.ts";
 
 /**
- * What a client gets of a call: the whole answer in time (`passed`), or after more than a minute
+ * Result of a call for a client: the whole answer in time (`passed`), or after more than a minute
  * (`late`); or one clear error, also after a part of the answer (`told`).
  */
 export type Verdict = "passed" | "late" | "told";

@@ -12,7 +12,7 @@ import type { Column } from "./columns.ts";
 
 const encoder = new TextEncoder();
 
-/** What comes at the place of the break. */
+/** Bytes at the place of the break. */
 type Breaking = (column: Column, rest: readonly string[]) => {
   readonly texts: readonly (string | Uint8Array<ArrayBuffer>)[];
   readonly end: BodyEnd;

@@ -6,11 +6,11 @@ import { type Column, COLUMNS, type Mode, STREAM_COLUMNS } from "./columns.ts";
 import { type BreakingGateway, checkOutcome, newBreakingGateway, type Outcome } from "./matrix.ts";
 import { checkMode, isInMode } from "./modes.ts";
 
-/** What the page says of one break in one kind of call. */
+/** Cell of the page: one break in one kind of call. */
 export interface Cell {
   readonly column: Column;
   readonly broken: Break;
-  /** What the client sees if every attempt breaks. */
+  /** View of the client if every attempt breaks. */
   readonly seen: string;
   readonly isRetried: boolean;
   readonly fallsBack: boolean;
@@ -19,7 +19,7 @@ export interface Cell {
   readonly cause: string | null;
   /** Outcome of each attempt in `tries`, without the provider. */
   readonly tried: string;
-  /** What became of the call. */
+  /** Outcome of the call. */
   readonly outcome: Outcome;
 }
 

@@ -24,7 +24,7 @@ export interface Column {
 /** The provider types in the order of the page. */
 export const TYPES: readonly ProviderType[] = ["compat", "messages", "local", "native"];
 
-/** What the client says, and what the simulator repeats. */
+/** Text of the client, which the simulator repeats. */
 export const TEXT = "Alpha beta gamma delta epsilon zeta eta theta.";
 
 /** Returns the model of a route; the simulator repeats the last message. */
@@ -120,7 +120,7 @@ const PATHS: Readonly<Record<ProviderType, string>> = {
   native: "/compat/v1",
 };
 
-/** What a route does with streams besides delivering them. */
+/** Treatment of streams by a route. */
 export type Mode = "early" | "held";
 
 /** Time until an early head, in the mode that has one. */

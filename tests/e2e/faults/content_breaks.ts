@@ -54,7 +54,7 @@ function contentType(name: string, type: string | null, fits: Break["fits"]): Br
 
 const PAGE = encoder.encode("<!doctype html><title>Sign in</title>");
 
-/** What a proxy or a captive network says in place of the provider. */
+/** Page of a proxy or a captive network in place of the provider's response. */
 const HTML_PAGE: Break = {
   name: "an HTML page with status 200",
   phase: "the headers",

@@ -9,11 +9,11 @@ import { type Column, COLUMNS } from "./columns.ts";
 import { type LeavingClient, newHttpClient, newTurnClient } from "./leaving_client.ts";
 import { LEAVING_CONFIG, type Moment, MOMENTS } from "./moments.ts";
 
-/** What the page says of a client that leaves at one moment in one kind of call. */
+/** Entry of the page: a client that leaves at one moment in one kind of call. */
 export interface Leave {
   readonly column: Column;
   readonly moment: string;
-  /** What the upstream saw: no request, the cancellation, or that it had answered. */
+  /** Events at the upstream: no request, the cancellation, or a whole response. */
   readonly upstream: string;
   readonly status: number;
   /** Outcome of each attempt in `tries`, without the provider; empty without an attempt. */

@@ -5,7 +5,7 @@ import type { Column } from "./columns.ts";
 
 /** A client in the middle of a call. */
 export interface LeavingClient {
-  /** What the client has received so far. */
+  /** Returns the bytes that the client has received so far. */
   received(): string;
   /** Disconnects the client. */
   leave(): Promise<void>;

@@ -9,7 +9,7 @@ import { readAnswer, sseRecords } from "../../../scripts/soak/answers/read.ts";
 import { assert } from "../../support/assert.ts";
 import type { Column } from "./columns.ts";
 
-/** What a client received. */
+/** Response that a client received. */
 export interface Seen {
   /** Short text for the page. */
   readonly text: string;
@@ -21,7 +21,7 @@ export interface Seen {
   readonly content: string;
 }
 
-/** What a client received over HTTP. */
+/** Response that a client received over HTTP. */
 export interface SeenResponse extends Seen {
   readonly status: number;
 }

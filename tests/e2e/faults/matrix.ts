@@ -9,7 +9,7 @@ import type { Break } from "./break.ts";
 import { type Column, configFor, EARLY_HEAD_MS, type Mode, TEXT } from "./columns.ts";
 import { begun, brokenBytes, codeOf, look, refusedBefore, type Seen } from "./look.ts";
 
-/** What became of one call. */
+/** Outcome of one call. */
 export interface Outcome {
   readonly seen: Seen;
   readonly report: Readonly<CallReport>;

@@ -93,7 +93,7 @@ function modeTable(cells: readonly Cell[]): string {
 
 const END = "<!-- end of fault matrix -->";
 
-/** What happened in one kind of call: the first cell of its row, and those behind the calls. */
+/** Row of one kind of call: its first cell, and those behind the calls. */
 interface Shown {
   readonly column: Column;
   readonly name: string;

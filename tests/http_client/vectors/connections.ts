@@ -48,7 +48,7 @@ export const CODINGS: readonly Vector[] = [
   refused("chunked in HTTP/1.0", `HTTP/1.0 200 OK\r\ntransfer-encoding: chunked\r\n\r\n${CHUNKED}`),
 ];
 
-/** What servers say about their connection. */
+/** Answers with header fields about their connection. */
 export const CONNECTIONS: readonly Vector[] = [
   kept("it stays", `${OK}connection: keep-alive\r\n${HELLO}`),
   kept("it stays, in another case", `${OK}Connection: Keep-Alive\r\n${HELLO}`),

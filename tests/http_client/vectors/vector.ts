@@ -1,6 +1,6 @@
 /** An answer of an odd server, and what the client has to make of it. */
 export interface Vector {
-  /** What is odd about it. */
+  /** Name of the oddity. */
   readonly name: string;
   /** The bytes up to the end of the connection, one for each character. */
   readonly bytes: string;
@@ -8,7 +8,7 @@ export interface Vector {
 }
 
 /**
- * What becomes of an answer: it is no answer, or it is read and its connection is kept or closed.
+ * Expected reading of an answer: it is invalid, or it is read and its connection is kept or closed.
  */
 export type Expected =
   | { readonly kind: "refused" }
@@ -22,7 +22,7 @@ export type Expected =
 /** A status line with which most of these answers begin. */
 export const OK = "HTTP/1.1 200 OK\r\n";
 
-/** What frames a body of five bytes, with it. */
+/** Framing and bytes of a body of five bytes. */
 export const HELLO = "content-length: 5\r\n\r\nhello";
 
 /** Returns the vector of an answer that is malformed. */

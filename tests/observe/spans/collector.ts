@@ -9,8 +9,8 @@ export interface Received {
 }
 
 /**
- * What a collector receives from a process that exports one call with these variables. It answers
- * with `page`; `log` gets the lines of the process.
+ * Returns the requests of a collector from a process that exports one call with these variables. It
+ * answers with `page`; `log` gets the lines of the process.
  */
 export async function receivedWith(
   variables: (url: string) => Readonly<Record<string, string>>,

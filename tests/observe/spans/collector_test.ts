@@ -102,7 +102,10 @@ Deno.test("no package for spans is loaded without the variables, and they are wi
   assert(/^on [1-9]/.test(await loadedWith(variables)));
 });
 
-/** What a process says of its spans, and of the number of packages for them that it has loaded. */
+/**
+ * Returns the output of a process on its spans, and on the number of packages for them that it has
+ * loaded.
+ */
 async function loadedWith(environment: Readonly<Record<string, string>>): Promise<string> {
   const spans = new URL("../../../src/observe/spans/spans.ts", import.meta.url).href;
   // The packages are CommonJS: their modules are in the cache of `require`.

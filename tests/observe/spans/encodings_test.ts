@@ -159,7 +159,7 @@ Deno.test("spans that are encoded in pieces are one request with all of them", a
   assertEquals(written(readProtobuf(protobuf)), written(sent));
 });
 
-/** What is read of spans that were sent as JSON. */
+/** Members that are read of spans sent as JSON. */
 interface SentSpan {
   readonly spanId: string;
 }

@@ -11,7 +11,7 @@ import { storeUnderTest } from "../../support/store_under_test.ts";
 /** Milliseconds since 1970 at which every span of these tests begins. */
 export const NOW_MS = 1_800_000_000_000;
 
-/** What spans under test are exported with. */
+/** Settings with which spans under test are exported. */
 export const SETTINGS = {
   serviceName: "test",
   protocol: "auto",

@@ -1,7 +1,7 @@
 import { assertEquals } from "../../support/assert.ts";
 import { valuesOf } from "../rules.ts";
 
-/** What each detector finds. None of them is a key that was ever valid. */
+/** Matches of each detector. None of them is a key that was ever valid. */
 const KEYS: Readonly<Record<string, readonly string[]>> = {
   aws_key: ["AKIAIOSFODNN7EXAMPLE", "ASIAIOSFODNN7EXAMPLE"],
   github_token: [

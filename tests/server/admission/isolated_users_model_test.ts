@@ -5,7 +5,7 @@ import { keys, limitedGateway } from "../../support/limited_gateway.ts";
 
 const KEYS = ["web", "app"], USERS = ["ada", "bob", null];
 
-/** What a caller does: it creates an object, or uses one of those that exist by its number. */
+/** Step of a caller: it creates an object, or uses one of those that exist by its number. */
 const STEP = fc.record({
   key: fc.constantFrom(...KEYS),
   user: fc.constantFrom(...USERS),

@@ -7,7 +7,7 @@ import { SHAPES } from "./shapes.ts";
 import { chargesOf } from "./sums.ts";
 import { newStream } from "./written_stream.ts";
 
-/** What was reported of one attempt so far. */
+/** Usage of one attempt so far. */
 interface Reported {
   counts: Counts | null;
   /** True if the provider has not reported the last counts. */

@@ -7,7 +7,7 @@ export interface Counts {
   readonly cached: number;
 }
 
-/** What a response says: a JSON object, a text, or nothing that the protocol has. */
+/** Content of a response: a JSON object, a text, or nothing that the protocol has. */
 export type Said = "object" | "text" | "unusable";
 
 /** Responses of a provider in one protocol. */

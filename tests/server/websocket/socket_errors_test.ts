@@ -16,7 +16,7 @@ const NATIVE = TRANSLATED.replace(
   "provider: up, upstream_request_type: responses}",
 );
 
-/** What an upstream answers before there is a stream. */
+/** Responses of an upstream before there is a stream. */
 const ANSWERS: readonly (readonly [status: number, body: string])[] = [
   [400, '{"error":{"message":"No.","type":"invalid_request_error","param":"input","code":"bad"}}'],
   [401, '{"error":{"message":"Whose?","type":"authentication_error","param":null,"code":null}}'],

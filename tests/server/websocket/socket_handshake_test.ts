@@ -19,7 +19,7 @@ rate_limiting: {enabled: true, requests_per_minute: 60, burst_size: 3}
 
 const encouraged = () => wordStreams(() => saying("yes"));
 
-/** What a handshake is answered, when it is not accepted; the error of the envelope with it. */
+/** Returns the response to a handshake that is refused, with the error of the envelope. */
 async function refused(served: SocketGateway, ...lines: readonly string[]) {
   const { host } = new URL(served.url);
   await using raw = await connectRaw(served.url);

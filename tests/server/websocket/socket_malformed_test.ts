@@ -113,7 +113,7 @@ for (const ahead of [false, true]) {
   });
 }
 
-/** What was malformed has left nothing behind. */
+/** Checks that a malformed message has left nothing behind. */
 async function checkContinues(client: SocketClient) {
   const first = await client.turn(create({ input: "first", store: false }));
   checkBad(await client.turn("{"));

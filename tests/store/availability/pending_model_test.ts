@@ -47,7 +47,7 @@ async function write(
   }
 }
 
-/** What a client finds of both responses. */
+/** Returns both responses as a client finds them. */
 async function found({ responses }: ObjectStore): Promise<readonly unknown[]> {
   return await Promise.all(IDS.map((one) => responses.find(one)));
 }

@@ -37,7 +37,7 @@ function hasDuplicate(items: readonly JsonObject[]): boolean {
   return new Set(items.map(({ id }) => id)).size < items.length;
 }
 
-/** What the tests compare of a conversation. Its size depends on the store. */
+/** Returns the compared members of a conversation. Its size depends on the store. */
 function contentOf(
   conversation: Omit<Known, "share"> | Conversation | null | undefined,
 ): unknown {

@@ -8,7 +8,7 @@ import { type Objects, type Step, type StoreUnderTest, testModel } from "./harne
 const IDS = ["a", "b", "c", "é\0 d"] as const;
 const RETENTION = { ttlMs: 1_000_000, ownerTtlMs: 1_000_000, maxObjects: 3, maxBytes: 1024 * 1024 };
 
-/** What is known of an ID. */
+/** Model of the binding of an ID. */
 export interface KnownBinding {
   readonly binding: Binding;
   /** Time of the last change. */

@@ -17,7 +17,7 @@ export type Mode = "up" | "away" | "silent";
 export interface ScriptedStore {
   readonly world: ScriptedWorld;
   readonly quotas: SharedQuotas;
-  /** What the store knows. */
+  /** Content of the store. */
   readonly content: MemoryQuotas;
   /** The operations that the store received, also in vain. */
   readonly asked: string[];

@@ -7,7 +7,7 @@ import { openValkeyStore } from "../../../src/store/valkey/open.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
 import { type RecordedLog, recordedLog, valkeySettings } from "./connections.ts";
 
-/** What a test changes of the defaults. */
+/** Settings of a test in place of the defaults. */
 export interface StoreOptions {
   readonly retention?: Retention;
   readonly codec?: RecordCodec;

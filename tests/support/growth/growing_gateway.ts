@@ -4,7 +4,7 @@ import { testGateway } from "../gateway.ts";
 import { scriptedWorld } from "../world.ts";
 import type { GrowingCall } from "./doubling.ts";
 
-/** What an upstream answers. */
+/** Response of an upstream. */
 export interface GrowingAnswer {
   readonly body: string;
   readonly headers?: readonly (readonly [name: string, value: string])[];

@@ -4,7 +4,7 @@ import type { GrowingAnswer } from "./growing_gateway.ts";
 /** The client APIs for which models generate. */
 export type GeneratingApi = "chat" | "responses" | "messages";
 
-/** What a provider answers with `n` things. */
+/** Response of a provider with `n` elements. */
 export interface AnswerShape {
   readonly name: string;
   readonly stream: boolean;

@@ -28,7 +28,7 @@ interface Sent {
   readonly lossy: readonly string[];
 }
 
-/** What the host with this profile gets of a Chat request. */
+/** Returns the Chat request that the host with this profile receives. */
 function sentTo(
   profile: string,
   body: object,

@@ -24,7 +24,7 @@ export function checkOf(schema: JsonObject): SchemaCheck {
   return valueOf(parseStrictSchema(schema, "p", newPatterns()));
 }
 
-/** What `problemOf` returns if the steps of the budget do not suffice. */
+/** Result of `problemOf` if the steps of the budget do not suffice. */
 export const TOO_LARGE = "too many steps";
 
 /** Returns the problem of a text in a response without others; null if it has none. */
@@ -57,7 +57,7 @@ export const PROMISES = {
   stop: { kind: "stop", path: "stop", texts: ["END", "\n\n"] },
 } as const satisfies Readonly<Record<string, ResponsePromise>>;
 
-/** What came of the events of one response. */
+/** Result of the events of one response. */
 export interface Verified {
   /** Events in the groups in which they were returned, one group for each event pushed. */
   readonly groups: readonly (readonly StreamEvent[])[];

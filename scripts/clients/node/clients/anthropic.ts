@@ -13,7 +13,7 @@ import {
   runTool,
 } from "../fixtures.ts";
 
-/** What every request sends. */
+/** Members of every request. */
 const COMMON = { max_tokens: 4096 };
 
 const TOOLS: Anthropic.Tool[] = (["weather", "clock"] as const).map((name) => ({

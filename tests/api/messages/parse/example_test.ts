@@ -5,7 +5,7 @@ import { ABLE, encodeFor, refusalOf, translate, TRANSLATED } from "../translated
 
 const SEAL = sealThinking([{ type: "thinking", thinking: "(text out of the seal)" }]);
 
-/** What Claude Code 2.1.330 sends, shortened. */
+/** A shortened request of Claude Code 2.1.330. */
 const REQUEST = {
   model: "claude-opus-5-5",
   max_tokens: 128000,

@@ -29,7 +29,7 @@ function encode(wire: WireName, members: Members, settings: Written): Result<Enc
   return encodeRequest(requestOf(members), wire, settings);
 }
 
-/** What a target with the Messages API is sent. */
+/** Encodes a request for a target with the Messages API. */
 function relay(members: Members): Result<Encoded> {
   const document = valueOf(parseDocument(JSON.stringify(requestOf(members))));
   const sealed = sealedBlocks(document.value.messages);

@@ -3,7 +3,7 @@ import { type TestGateway, testGateway } from "../../../support/gateway.ts";
 import { pieces, streamOf } from "../../../support/pieces.ts";
 import { type ScriptedWorld, scriptedWorld } from "../../../support/world.ts";
 
-/** What an upstream was sent. */
+/** Request that an upstream received. */
 export interface Sent {
   /** First label of the host, which is the ID of the provider. */
   readonly provider: string;
@@ -21,7 +21,7 @@ export interface Says {
   readonly ending?: "breaks" | "stays open";
 }
 
-/** What each provider answers, one response after the other; the last one is repeated. */
+/** Responses of each provider in order; the last one is repeated. */
 export type Script = Readonly<Record<string, readonly [Says, ...Says[]]>>;
 
 /** How a call is made. */
@@ -30,7 +30,7 @@ export interface Calling {
   readonly path?: string;
 }
 
-/** What a client received. */
+/** Response that a client received. */
 export interface Received {
   readonly status: number;
   readonly headers: Headers;

@@ -83,7 +83,7 @@ const RESULTS = { role: "user", content: [{ type: "tool_result", tool_use_id: "c
 const ASKED = { role: "user", content: "Hi" };
 const ON = { thinking: { type: "adaptive" } };
 
-/** What turns thinking off in a request, and whether `thinking` is named. */
+/** Requests that turn thinking off, and whether `thinking` is named. */
 function off(
   messages: readonly JsonValue[],
   more: JsonObject = {},

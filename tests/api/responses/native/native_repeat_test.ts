@@ -17,7 +17,7 @@ const BOTH = nativeConfig({
 });
 
 /**
- * What the first upstream does with every request, and whether the work was certainly not begun.
+ * Response of the first upstream to every request, and whether the work was certainly not begun.
  */
 const FAILURES:
   readonly (readonly [what: string, says: ScriptedResponse | Error, untaken: boolean])[] = [

@@ -67,7 +67,7 @@ export interface Relaying {
   readonly ending?: "clean" | "reset";
 }
 
-/** What came of a stream. */
+/** Result of a stream. */
 export interface Relayed {
   /** Why nothing was delivered; null when something was. */
   readonly refused: Failure | null;
