@@ -5,6 +5,7 @@ import {
   growingCall,
   growingConfig,
   type GrowingOptions,
+  MOST_MEMBERS,
   type ProviderName,
   PROVIDERS,
 } from "./growing_gateway.ts";
@@ -27,9 +28,10 @@ function requestOf(
 /** Chat Completions requests in which one thing grows, for every type of provider. */
 export const CHAT_REQUESTS: readonly GrowingCall[] = [
   ...PROVIDERS.flatMap((provider) =>
-    CHAT_SHAPES.map(({ name, fields, refusedBy = [] }, at) =>
+    CHAT_SHAPES.map(({ name, fields, refusedBy = [], most }, at) =>
       requestOf(`chat over ${provider}: ${name}`, provider, at % 2 === 0, fields, {
         isRefused: refusedBy.includes(provider),
+        most,
       })
     )
   ),
@@ -42,7 +44,10 @@ export const CHAT_REQUESTS: readonly GrowingCall[] = [
       "compat",
       false,
       (n) => at === 0 ? { ...messages(USER), ...nulls(n) } : messages(...times(n, () => USER)),
-      { config: growingConfig("caching: {enabled: true}\n") },
+      {
+        config: growingConfig("caching: {enabled: true}\n"),
+        most: at === 0 ? MOST_MEMBERS : undefined,
+      },
     )
   ),
 ];

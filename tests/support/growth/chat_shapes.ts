@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { ProviderName } from "./growing_gateway.ts";
+import { MOST_MEMBERS, type ProviderName } from "./growing_gateway.ts";
 import { times } from "./spoken.ts";
 
 /** Chat fields with `n` things, and the providers that refuse them at the end of their work. */
@@ -7,6 +7,7 @@ export interface ChatShape {
   readonly name: string;
   readonly fields: (n: number) => JsonObject;
   readonly refusedBy?: readonly ProviderName[];
+  readonly most?: number;
 }
 
 /** A message of a user. */
@@ -230,10 +231,12 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
   },
   {
     name: "members that are null",
+    most: MOST_MEMBERS,
     fields: (n) => ({ ...messages(USER), ...nulls(n) }),
   },
   {
     name: "unknown members",
+    most: MOST_MEMBERS,
     fields: (n) => ({
       ...messages(USER),
       ...Object.fromEntries(times(n, (at) => [`x${at}`, at])),

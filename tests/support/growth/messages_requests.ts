@@ -1,7 +1,7 @@
 import { sealThinking } from "../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
-import { growingCall, growingConfig, type ProviderName } from "./growing_gateway.ts";
+import { growingCall, growingConfig, MOST_MEMBERS, type ProviderName } from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
 /** Fields of a Messages request with `n` things, and the providers that refuse them at the end. */
@@ -9,6 +9,7 @@ interface MessagesShape {
   readonly name: string;
   readonly fields: (n: number) => JsonObject;
   readonly refusedBy?: readonly ProviderName[];
+  readonly most?: number;
 }
 
 const TRANSLATED = ["compat", "native", "local"] as const;
@@ -166,6 +167,7 @@ const SHAPES: readonly MessagesShape[] = [
   },
   {
     name: "members that are null",
+    most: MOST_MEMBERS,
     fields: (n) => ({
       ...messages({ ...USER, ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
       ...Object.fromEntries(times(n, (at) => [`x${at}`, null])),
@@ -185,13 +187,13 @@ const SHAPES: readonly MessagesShape[] = [
 /** Messages requests in which one thing grows, for every protocol to which they are translated. */
 export const MESSAGES_REQUESTS: readonly GrowingCall[] = [
   ...TRANSLATED.flatMap((provider) =>
-    SHAPES.map(({ name, fields, refusedBy = [] }, at) => {
+    SHAPES.map(({ name, fields, refusedBy = [], most }, at) => {
       const stream = at % 2 === 0;
       return growingCall(`messages over ${provider}: ${name}`, (n) => ({
         path: "/messages",
         body: JSON.stringify({ model: `${provider}/m`, max_tokens: 100, stream, ...fields(n) }),
         answer: shortAnswer(provider, stream),
-      }), { isRefused: refusedBy.includes(provider) });
+      }), { isRefused: refusedBy.includes(provider), most });
     })
   ),
   ...["messages of alternating roles", "system messages"].map((name, at) =>

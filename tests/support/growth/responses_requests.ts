@@ -1,7 +1,7 @@
 import { sealThinking } from "../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
-import { growingCall, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
+import { growingCall, MOST_MEMBERS, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
 import { json, shortAnswer, times } from "./spoken.ts";
 
 /**
@@ -11,6 +11,7 @@ interface ResponsesShape {
   readonly name: string;
   readonly fields: (n: number) => JsonObject;
   readonly refusedBy?: readonly ProviderName[];
+  readonly most?: number;
 }
 
 const TRANSLATED = ["compat", "messages", "local"] as const;
@@ -138,6 +139,7 @@ const SHAPES: readonly ResponsesShape[] = [
   },
   {
     name: "members that are null",
+    most: MOST_MEMBERS,
     fields: (n) => ({ ...input(USER), ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
   },
   {
@@ -168,13 +170,13 @@ const COUNTED: readonly (readonly [name: string, answer: JsonObject])[] = [
 /** Requests for a response, and questions about one, in which one thing grows. */
 export const RESPONSES_REQUESTS: readonly GrowingCall[] = [
   ...PROVIDERS.flatMap((provider) =>
-    SHAPES.map(({ name, fields, refusedBy = [] }, at) => {
+    SHAPES.map(({ name, fields, refusedBy = [], most }, at) => {
       const stream = at % 2 === 0;
       return growingCall(`responses over ${provider}: ${name}`, (n) => ({
         path: "/responses",
         body: JSON.stringify({ model: `${provider}/m`, stream, ...fields(n) }),
         answer: shortAnswer(provider, stream),
-      }), { isRefused: refusedBy.includes(provider) });
+      }), { isRefused: refusedBy.includes(provider), most });
     })
   ),
   growingCall("responses: items that are none", (n) => ({
