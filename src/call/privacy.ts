@@ -10,7 +10,7 @@ import { lossyParts, lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
-import { restoreJson } from "../privacy/restore_json.ts";
+import { restoreJson, restoreText } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
@@ -122,6 +122,11 @@ export function writtenItem({ client: { privacy } }: Call, item: JsonObject): Js
   const written = restoreJson(text, privacy.tokens);
   const value = written === text ? item : parseExact(written);
   return isObject(value) ? value : item;
+}
+
+/** Returns a text of a request as the client wrote it: that of an answer that it has received. */
+export function writtenText({ client: { privacy } }: Call, text: string): string {
+  return privacy === null ? text : restoreText(text, privacy.tokens);
 }
 
 /** Returns a multipart body as providers may have it, like `replaceDocument`. Files stay unread. */

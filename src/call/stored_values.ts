@@ -1,4 +1,6 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
+import { decodeUriText } from "../core/uri_text.ts";
+import { demandsJson } from "../formats/json_demand.ts";
 import { textOfString, walkJson } from "../privacy/json_strings.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { ValuedObject } from "../store/privacy_values.ts";
@@ -21,10 +23,10 @@ export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void
   await recall(call, privacy, pathIds(call));
 }
 
-/** Returns the identifiers in the path of a call. */
+/** Returns the identifiers in the path of a call, as bodies have them. */
 export function pathIds({ path, report: { endpoint } }: Call): string[] {
   const pattern = endpoint.path.split("/");
-  return path.split("/").filter((_part, at) => pattern[at]?.startsWith(":"));
+  return path.split("/").filter((_part, at) => pattern[at]?.startsWith(":")).map(decodeUriText);
 }
 
 /** Finds the values of the objects that a request continues and its provider has stored. */
@@ -49,14 +51,26 @@ export function conversationIn({ conversation }: JsonObject): string | undefined
   return typeof id === "string" ? id : undefined;
 }
 
-/** Returns the identifiers of the objects of a list, by its JSON text. Can be interrupted. */
-export function* listedIds(text: string): Generator<void, readonly string[], void> {
+/** Facts of stored objects that an answer with them has. */
+interface StoredFacts {
+  /** The identifiers of a list. */
+  readonly ids: readonly string[];
+  /** True for a response whose request has demanded JSON as its text. */
+  readonly isJsonText: boolean;
+}
+
+/** Returns the facts of an answer by its JSON text. Can be interrupted. */
+export function* storedFacts(text: string): Generator<void, StoredFacts, void> {
   const ids: string[] = [];
-  yield* walkJson(text, ({ kind, start, end }, [list, , member, ...rest]) => {
-    if (kind !== "string" || list !== "data" || member !== "id" || rest.length > 0) return;
-    ids.push(textOfString(text, start, end));
+  let isJsonText = false;
+  yield* walkJson(text, ({ kind, start, end }, [holder, place, member, ...rest]) => {
+    if (kind !== "string" || rest.length > 0) return;
+    if (holder === "data" && member === "id") ids.push(textOfString(text, start, end));
+    if (holder === "text" && place === "format" && member === "type") {
+      isJsonText = demandsJson({ text: { format: { type: textOfString(text, start, end) } } });
+    }
   });
-  return ids;
+  return { ids, isJsonText };
 }
 
 /** Finds the values of objects that providers have stored. */

@@ -1,4 +1,5 @@
 import { ConnectionError } from "../core/failure/connection_error.ts";
+import { decodeUriText } from "../core/uri_text.ts";
 import type { Outgoing } from "../core/world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
@@ -57,14 +58,6 @@ export function parseDestination(address: string): Destination {
     authorization: user === ":" ? null : `Basic ${encoder.encode(user).toBase64()}`,
     lastHead: null,
   };
-}
-
-function decodeUriText(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }
 
 /**

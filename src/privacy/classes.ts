@@ -1,3 +1,4 @@
+import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import type { JsonPath } from "./json_strings.ts";
 
 /**
@@ -13,6 +14,8 @@ const CONTENTS = [
   "messages[].content[]",
   "messages[].content[].content[]",
   "messages[].content[].content",
+  "messages[].content[].content.content",
+  "messages[].content[].source.content[]",
   "system[]",
   "system",
   "input[].content[]",
@@ -73,6 +76,9 @@ const ITEM_MEMBERS: readonly (readonly [string, StringClass])[] = [
 const ROWS: readonly (readonly [string, StringClass])[] = [
   ["model", "name"],
   ["messages[].reasoning_details[].text", "signed"],
+  ["messages[].content[].citations[].encrypted_index", "opaque"],
+  ["messages[].extra_content.google.thought_signature", "opaque"],
+  ["messages[].tool_calls[].extra_content.google.thought_signature", "opaque"],
   ["input[].name", "name"],
   ["items[].name", "name"],
   ["messages[].function_call.name", "name"],
@@ -229,6 +235,16 @@ const DATA_URL = /^data:[\w.+/-]{0,100}(?:;[\w.=-]{1,100}){0,5};base64,/;
 /** True if a string is long data in base64. */
 export function isBase64(text: string): boolean {
   return text.length >= MIN_DATA_CHARS && BASE64.test(text);
+}
+
+/** Reasoning that the gateway has sealed: a checksum, and data in base64. */
+const SEALED = new RegExp(
+  `^${SEALED_PREFIX.replace(".", "\\.")}[0-9a-f]{16}\\.[A-Za-z0-9_-]{${MIN_DATA_CHARS},}$`,
+);
+
+/** True if a string is long data that only who has made it can read. */
+export function isOpaque(text: string): boolean {
+  return isBase64(text) || SEALED.test(text);
 }
 
 /** True if a string is a `data:` address in base64, whatever its path. */

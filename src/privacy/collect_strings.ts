@@ -1,6 +1,14 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
-import { classOf, isBase64, isDataUrl, isKnownMember, isShared, isTag } from "./classes.ts";
+import {
+  classOf,
+  isBase64,
+  isDataUrl,
+  isKnownMember,
+  isOpaque,
+  isShared,
+  isTag,
+} from "./classes.ts";
 import { documentAt } from "./documents.ts";
 import {
   type JsonPath,
@@ -85,11 +93,8 @@ export function* collectStrings(
     const isText = kindOfString === "text" || kindOfString === "signed";
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
-      const isData = kindOfString === "opaque" || kindOfString === "unread";
-      if (isData && isBase64(string)) {
-        if (kindOfString === "unread") unread.push(start);
-        return;
-      }
+      if (kindOfString === "opaque" && isOpaque(string)) return;
+      if (kindOfString === "unread" && isBase64(string)) return void unread.push(start);
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
     const shared = isShared(path) || isInstructions(value, path);

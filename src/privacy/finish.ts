@@ -18,6 +18,7 @@ import {
 } from "./positions.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
+import { joinStrings } from "./search.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
 
 /** Characters that are searched before other work may have its turn. */
@@ -117,7 +118,7 @@ function* finishJson(
     const [first] = group;
     if (first === undefined) return;
     const { holder } = first;
-    const joined = group.length === 1 ? first.string : group.map(({ string }) => string).join("\0");
+    const joined = joinStrings(group.map(({ string }) => string));
     const moves = holder === null ? null : newMoves(joined);
     if (holder !== null && moves !== null) annotated.set(holder, moves);
     let [index, offset] = [0, 0];

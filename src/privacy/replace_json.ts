@@ -10,7 +10,7 @@ import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { inverted, type Move, movesOf } from "./moves.ts";
-import { newSearch } from "./search.ts";
+import { joinStrings, newSearch } from "./search.ts";
 import { MAX_VALUE_COUNT } from "./tokens.ts";
 import type { CallPrivacy, Match, Scopes } from "./types.ts";
 
@@ -130,8 +130,7 @@ function* findMatches(
       keys.set(string, key);
     } else if (known.length > 0) found.push({ string, matches: known });
   }
-  // All strings in one text, with a character between them that no detector reads over.
-  const search = newSearch(searched.map(({ text }) => text).join("\0"), policy.request);
+  const search = newSearch(joinStrings(searched.map(({ text }) => text)), policy.request);
   let isOver = false;
   while (!isOver && search.next()) {
     yield;

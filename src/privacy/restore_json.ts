@@ -10,3 +10,8 @@ import type { TokenMap } from "./types.ts";
 export function restoreJson(text: string, tokens: TokenMap): string {
   return finishText(newTokenText(tokens, newPrivacyCounts()), text, "json");
 }
+
+/** The same for a text. */
+export function restoreText(text: string, tokens: TokenMap): string {
+  return finishText(newTokenText(tokens, newPrivacyCounts()), text, "plain");
+}

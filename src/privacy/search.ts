@@ -17,6 +17,19 @@ export function search(text: string, rules: readonly Rule[]): readonly Match[] {
   return pieces.matches();
 }
 
+/** The character between strings that are searched as one text, and its replacement in them. */
+const SEPARATOR = "\0", OWN_SEPARATOR = "\x01";
+
+/**
+ * Returns strings as one text to search. No finder reads over what is between them, so none has it
+ * itself.
+ */
+export function joinStrings(strings: readonly string[]): string {
+  return strings.map((text) =>
+    text.includes(SEPARATOR) ? text.replaceAll(SEPARATOR, OWN_SEPARATOR) : text
+  ).join(SEPARATOR);
+}
+
 /** A search in pieces of a text, each of which takes a few milliseconds. */
 export interface Search {
   /** Searches the next piece. False if there is none. */

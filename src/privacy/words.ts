@@ -9,6 +9,9 @@ interface Phrase {
   readonly rest: string;
 }
 
+/** Phrases with the same first word: what is behind it, in order, by what is before it. */
+type Rests = Map<string, string[]>;
+
 const WORD = new RegExp(`${WORD_CHARACTER.source}+`, "u");
 
 /** Longest white space between two words of a phrase, in characters. */
@@ -55,7 +58,7 @@ function isWordPart(text: string, at: number): boolean {
  * of a text, so its time does not grow with the number of words that it looks for.
  */
 export function newWordFinder(label: string, words: readonly string[]): Finder {
-  const phrases = new Map<string, Phrase[]>();
+  const phrases = new Map<string, Rests>();
   const lengths = new Set<number>();
   /** False if a word in another letter case may be longer or shorter. */
   const isAscii = words.every((word) => ASCII.test(word));
@@ -64,13 +67,16 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
   for (const word of words) {
     const phrase = parsePhrase(word);
     if (phrase === null) continue;
-    const known = phrases.get(phrase.first);
-    if (known === undefined) phrases.set(phrase.first, [phrase]);
-    else known.push(phrase);
-    lengths.add(phrase.first.length);
-    const [letter = ""] = phrase.first;
+    const { before, first, rest } = phrase;
+    const known: Rests = phrases.get(first) ?? new Map();
+    const rests = known.get(before) ?? [];
+    rests.push(rest);
+    phrases.set(first, known.set(before, rests));
+    lengths.add(first.length);
+    const [letter = ""] = first;
     for (const one of [letter, letter.toUpperCase()]) beginnings.add(one.charCodeAt(0));
   }
+  for (const rests of [...phrases.values()].flatMap((known) => [...known.values()])) rests.sort();
   const blanks = words.map((word) => word.trim().split(/\s+/).length);
   const maxChars = words.reduce((most, word, index) => {
     const chars = ASCII.test(word) ? word.length : word.length * MAX_FOLDED_CHARS;
@@ -78,7 +84,9 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
   }, 1);
   // A phrase may have signs between its words, and before the first.
   const parts = words.map((word) => word.split(WORD).length - 1);
-  const befores = [...phrases.values()].flat().map(({ before }) => before.length);
+  const befores = [...phrases.values()].flatMap((known) =>
+    [...known.keys()].map(({ length }) => length)
+  );
   return {
     label,
     maxChars,
@@ -121,10 +129,10 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
     if (isAscii && !lengths.has(end - start)) return;
     let longest = -1;
     let first = start;
-    for (const phrase of phrases.get(fold(text.slice(start, end))) ?? []) {
-      const begins = start - phrase.before.length;
-      if (fold(text.slice(Math.max(0, begins), start)) !== phrase.before) continue;
-      const ends = endOfRest(text, end, phrase.rest);
+    for (const [before, rests] of phrases.get(fold(text.slice(start, end))) ?? []) {
+      const begins = start - before.length;
+      if (fold(text.slice(Math.max(0, begins), start)) !== before) continue;
+      const ends = endOfRest(text, end, rests);
       if (ends > longest) [longest, first] = [ends, begins];
     }
     if (longest >= 0) found(first, longest);
@@ -140,25 +148,50 @@ function parsePhrase(written: string): Phrase | null {
   return { before: fold(before), first: fold(first), rest: fold(rest) };
 }
 
-/** Returns where the rest of a phrase at `start` ends; -1 if another text is there. */
-function endOfRest(text: string, start: number, rest: string): number {
-  let at = start;
-  for (let known = 0; known < rest.length;) {
-    if (rest[known] === " ") {
-      const limit = at + MAX_BLANK_CHARS;
-      const begin = at;
-      while (at < limit && /\s/.test(text.charAt(at))) at++;
-      if (at === begin) return -1;
-      known++;
-      continue;
-    }
+/**
+ * Returns where the longest of the rests ends that is in a text at `start`; -1 if none is. The
+ * rests are in order, and each character of the text leaves fewer of them: many phrases may have
+ * the same first word, and a text may repeat it.
+ */
+function endOfRest(text: string, start: number, rests: readonly string[]): number {
+  let [low, high] = [0, rests.length];
+  let longest = -1;
+  for (let at = start, known = 0; low < high;) {
+    const isWhole = rests[low]?.length === known;
+    if (isWhole && !(isWordPart(text, at - 1) && isWordPart(text, at))) longest = at;
     const code = text.codePointAt(at);
-    if (code === undefined) return -1;
+    if (code === undefined) break;
     const character = String.fromCodePoint(code);
-    const folded = fold(character);
-    if (!rest.startsWith(folded, known)) return -1;
-    known += folded.length;
+    const isBlank = /\s/.test(character);
+    const limit = at + (isBlank ? MAX_BLANK_CHARS : character.length);
     at += character.length;
+    while (at < limit && /\s/.test(text.charAt(at))) at++;
+    for (const letter of (isBlank ? " " : fold(character)).split("")) {
+      const next = letter.charCodeAt(0);
+      low = firstFrom(rests, low, high, known, next);
+      high = firstFrom(rests, low, high, known, next + 1);
+      known++;
+    }
   }
-  return isWordPart(text, at - 1) && isWordPart(text, at) ? -1 : at;
+  return longest;
+}
+
+/**
+ * Returns the first of the texts from `low` to `high`, which are in order, whose character at a
+ * place is this one or a later one; `high` if there is none.
+ */
+function firstFrom(
+  texts: readonly string[],
+  low: number,
+  high: number,
+  place: number,
+  code: number,
+): number {
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    // A text that has ended has no character there and comes first.
+    if ((texts[middle]?.charCodeAt(place) ?? NaN) >= code) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

@@ -1,4 +1,5 @@
 import { decodeHeaderText, encodeHeaderText } from "../core/header_fields.ts";
+import { decodeUriText } from "../core/uri_text.ts";
 
 /** Masks the parts of a record, each as it is written. */
 export interface PartMask {
@@ -11,7 +12,7 @@ export interface PartMask {
 /** Returns what masks the parts of a record by what masks a text. */
 export function newPartMask(mask: (text: string) => string): PartMask {
   function maskPart(part: string): string {
-    const text = decodedPart(part);
+    const text = decodeUriText(part.replaceAll("+", " "));
     const masked = mask(text);
     // Of the first equals sign, which ends the name.
     return masked === text ? part : encodeURIComponent(masked).replace("%3D", "=");
@@ -26,13 +27,4 @@ export function newPartMask(mask: (text: string) => string): PartMask {
     },
     query: (query) => query.split("&").map(maskPart).join("&"),
   };
-}
-
-/** Returns a part of a query as text; as it is if its encoding is no text. */
-function decodedPart(part: string): string {
-  try {
-    return decodeURIComponent(part.replaceAll("+", " "));
-  } catch {
-    return part;
-  }
 }

@@ -12,7 +12,7 @@ import {
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, listedIds, recall, recallPath } from "../call/stored_values.ts";
+import { knownTokens, recall, recallPath, storedFacts } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
 import {
@@ -58,7 +58,7 @@ export async function finishAnswer(
   try {
     await recallPath(call, privacy);
     const bodies = newBodies(call);
-    if (reply.kind === "whole") await recallList(call, privacy, reply.response, bodies);
+    if (reply.kind === "whole") await recallRead(call, privacy, reply.response, bodies);
     const tokens = knownTokens(privacy);
     const finishWhole = newFinishWhole(call, privacy, bodies);
     const ruled = response.length === 0
@@ -87,8 +87,11 @@ export function isOfProvider({ report: { attempts, cache } }: Call): boolean {
   return attempts.length > 0 || cache === "HIT";
 }
 
-/** Finds the values of the objects of a list, such as one of several accounts. */
-async function recallList(
+/**
+ * Finds the values of the objects of a list, such as one of several accounts, and how the texts of
+ * a stored response are written.
+ */
+async function recallRead(
   call: Call,
   privacy: CallPrivacy,
   { body }: HttpResponse,
@@ -99,7 +102,9 @@ async function recallList(
   const { text } = await textOf(body);
   if (!(await atPace(pace, tokenMayBeIn(text)))) return;
   if (!isJsonText(text, await problemOf(body))) return;
-  await recall(call, privacy, await atPace(pace, listedIds(text)));
+  const { ids, isJsonText: isJson } = await atPace(pace, storedFacts(text));
+  privacy.answer.isJsonText = isJson;
+  await recall(call, privacy, ids);
 }
 
 /** A turn over a WebSocket after a search. */

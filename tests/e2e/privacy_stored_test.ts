@@ -255,15 +255,16 @@ Deno.test("what the gateway itself stores is shown as its client wrote it, whate
   assert(items.text.includes(`Mail ${VALUE}`), items.text);
 });
 
-/** Returns how a read of a stored response looks after a restart with a store in a file. */
-async function readAfterRestart(
+type StoredGateway = ReturnType<typeof gatewayOf>;
+
+/** Runs each step with another gateway, as after restarts with one store in a file. */
+async function afterRestarts(
   codec: RecordCodec,
-): Promise<{ text: string; header: string | null }> {
-  let read = { text: "", header: null as string | null };
+  answer: Parameters<typeof gatewayOf>[1],
+  steps: readonly ((gateway: StoredGateway) => Promise<void>)[],
+): Promise<void> {
   await withFile(async (file) => {
-    let token = "";
-    const say = (own: string) => nativeResponse(token = token || own);
-    for (const turn of ["create", "read"]) {
+    for (const step of steps) {
       const store = newAvailableStore(await file.open(), {
         world: file.world,
         log: { info() {}, warn() {}, error() {} },
@@ -271,20 +272,31 @@ async function readAfterRestart(
         onFailure() {},
         onLoss() {},
       });
-      const gateway = gatewayOf(configOf(true), say, { store });
-      if (turn === "create") {
-        const body = { model: "m", input: `Mail ${VALUE}`, store: true };
-        const created = await gateway.call("POST", "/v1/responses", body);
-        assert(created.text.includes(`to ${VALUE}`), created.text);
-      } else {
-        const body = { model: "m", input: "Again", previous_response_id: "resp_1", store: true };
-        await gateway.call("POST", "/v1/responses", body);
-        const { response, text } = await gateway.call("GET", "/v1/responses/resp_1");
-        read = { text, header: response.headers.get("x-gateway-redacted") };
-      }
+      await step(gatewayOf(configOf(true), answer, { store }));
       await store.close();
     }
   }, codec);
+}
+
+/** Returns how a read of a stored response looks after a restart with a store in a file. */
+async function readAfterRestart(
+  codec: RecordCodec,
+): Promise<{ text: string; header: string | null }> {
+  let read = { text: "", header: null as string | null };
+  let token = "";
+  await afterRestarts(codec, (own) => nativeResponse(token = token || own), [
+    async ({ call }) => {
+      const body = { model: "m", input: `Mail ${VALUE}`, store: true };
+      const created = await call("POST", "/v1/responses", body);
+      assert(created.text.includes(`to ${VALUE}`), created.text);
+    },
+    async ({ call }) => {
+      const body = { model: "m", input: "Again", previous_response_id: "resp_1", store: true };
+      await call("POST", "/v1/responses", body);
+      const { response, text } = await call("GET", "/v1/responses/resp_1");
+      read = { text, header: response.headers.get("x-gateway-redacted") };
+    },
+  ]);
   return read;
 }
 
@@ -419,4 +431,151 @@ Deno.test("a response in the background is restored when it is read, although it
   assert((await reported(1)).failure !== null);
   const read = await (await app(new Request(`${url}/resp_1`, { headers }))).text();
   assert(read.includes(`to ${VALUE}`), read);
+});
+
+/** An answer with the next of the IDs `resp_1`, `resp_2`, and so on. */
+function countedResponses(): (token: string) => object {
+  let count = 0;
+  return (token) => ({ ...nativeResponse(token), id: `resp_${++count}` });
+}
+
+/** Returns the request of a turn, which continues the response with this number; 0 for none. */
+function turnAfter(previous: number, input: string): object {
+  const id = previous === 0 ? {} : { previous_response_id: `resp_${previous}` };
+  return { model: "m", input, store: true, ...id };
+}
+
+function tokensOf(sent: readonly string[]): (string | undefined)[] {
+  return sent.map((text) => TOKEN.exec(text)?.[0]);
+}
+
+/** Returns the tokens of one value in the turns of a chain of responses of a provider. */
+async function chainTokens(codec: RecordCodec | null): Promise<(string | undefined)[]> {
+  const sent: string[] = [];
+  const turns = ["Mail", "Write to", "Call"].map((word, at) => async (gateway: StoredGateway) => {
+    const turn = turnAfter(at, `${word} ${VALUE}`);
+    const { text } = await gateway.call("POST", "/v1/responses", turn);
+    assert(text.includes(`to ${VALUE}`), text);
+    if (codec !== null) sent.push(...gateway.sent);
+  });
+  if (codec !== null) await afterRestarts(codec, countedResponses(), turns);
+  else {
+    const gateway = gatewayOf(configOf(true), countedResponses());
+    for (const turn of turns) await turn(gateway);
+    sent.push(...gateway.sent);
+  }
+  assert(!sent.join().includes("bob.miller"), sent.join());
+  return tokensOf(sent);
+}
+
+Deno.test("a value has one token in all turns of a chain of responses that a provider stores, also after restarts of a store that encrypts", async () => {
+  for (const codec of [null, newEncryptingCodec([new Uint8Array(32).fill(7)])]) {
+    const [first, ...others] = await chainTokens(codec);
+    assert(first !== undefined);
+    assertEquals(others, [first, first]);
+  }
+});
+
+Deno.test("a value has another token in each chain of responses that a provider stores, whatever its turn", async () => {
+  const gateway = gatewayOf(configOf(true), countedResponses());
+  for (const word of ["One", "Two"]) {
+    await gateway.call("POST", "/v1/responses", turnAfter(0, `${word}, please`));
+  }
+  for (const previous of [1, 2]) {
+    await gateway.call("POST", "/v1/responses", turnAfter(previous, `Mail ${VALUE}`));
+  }
+  const [, , one, other] = tokensOf(gateway.sent);
+  assert(one !== undefined && other !== undefined && one !== other, gateway.sent.join());
+});
+
+Deno.test("a conversation that a provider stores has one token for a value of its items and turns, although responses do not name it", async () => {
+  const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&");
+  const items: object[] = [];
+  let count = 0;
+  const gateway = gatewayOf(config, (token, body) => {
+    const { items: added = [], conversation } = JSON.parse(body);
+    items.push(...added.map((item: object) => ({ ...item, id: `msg_${++count}` })));
+    if (conversation !== undefined) return { ...nativeResponse(token), id: `resp_${++count}` };
+    return count < 2
+      ? { id: "conv_1", object: "conversation", created_at: 1, metadata: {} }
+      : { object: "list", data: items, has_more: false };
+  });
+  const message = (content: string) => ({ type: "message", role: "user", content });
+  const path = "/v1/conversations/conv_1/items";
+  await gateway.call("POST", "/v1/conversations", { items: [message(`Mail ${VALUE}`)] });
+  await gateway.call("POST", path, { items: [message(`It is ${VALUE}`)] });
+  const turn = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    conversation: "conv_1",
+    input: `Who is ${VALUE}, and eve@example.com?`,
+  });
+  assert(turn.text.includes(`to ${VALUE}`), turn.text);
+  assert(!gateway.sent.join().includes("@example.com"), gateway.sent.join());
+  const [created, added, asked] = tokensOf(gateway.sent);
+  assert(created !== undefined);
+  assertEquals([added, asked], [created, created]);
+  // The provider has added the turn to its conversation, by the tokens of the request.
+  const [, second] = (gateway.sent[2] ?? "").match(new RegExp(TOKEN, "g")) ?? [];
+  items.push({ ...message(`Who is ${created}, and ${second}?`), id: "msg_9" });
+  await gateway.call("POST", path, { items: [message("Bye")] });
+  const read = await gateway.call("GET", path);
+  for (const text of [`Mail ${VALUE}`, `It is ${VALUE}`, `is ${VALUE}, and eve@example.com?`]) {
+    assert(read.text.includes(text), read.text);
+  }
+  assertEquals(read.response.headers.get("x-gateway-redacted"), null);
+});
+
+Deno.test("a conversation that the gateway stores keeps its tokens over turns, also where sessions are those of the header alone", async () => {
+  for (const sessions of ["agents", "header"]) {
+    const config = configOf(false).replace("routing:", `routing:\n  sessions: ${sessions}`);
+    const gateway = gatewayOf(config, (token) => ({
+      id: "c",
+      object: "chat.completion",
+      created: 1,
+      model: "m",
+      choices: [{
+        index: 0,
+        message: { role: "assistant", content: `to ${token}` },
+        finish_reason: "stop",
+      }],
+    }));
+    const { id } = JSON.parse((await gateway.call("POST", "/v1/conversations", {})).text);
+    for (const word of ["Mail", "Write to", "Call"]) {
+      const body = { model: "m", conversation: id, input: `${word} ${VALUE}` };
+      const { text } = await gateway.call("POST", "/v1/responses", body);
+      assert(text.includes(`to ${VALUE}`), text);
+    }
+    const found = gateway.sent.map((text) => text.match(new RegExp(TOKEN, "g")) ?? []);
+    assertEquals([new Set(found.flat()).size, found.map(({ length }) => length)], [1, [1, 3, 5]]);
+  }
+});
+
+Deno.test("a value in the text of a structured output is escaped when its stored response is read", async () => {
+  const value = 'Blue "Falcon"';
+  const config = configOf(true).replace("find: [email]", `words: ['${value}']`);
+  const format = { type: "json_schema", name: "x", schema: {}, strict: false };
+  const gateway = gatewayOf(config, (_token, body) => {
+    const [token = ""] = /qz(?:[a-z]{2}){8}value/.exec(body) ?? [];
+    const { output: [item], ...rest } = nativeResponse("");
+    const content = [{ type: "output_text", text: JSON.stringify({ to: token }), annotations: [] }];
+    return { ...rest, text: { format }, output: [{ ...item, content }] };
+  });
+  const request = { model: "m", input: `Mail ${value}`, store: true, text: { format } };
+  const created = await gateway.call("POST", "/v1/responses", request);
+  const read = await gateway.call("GET", "/v1/responses/resp_1");
+  for (const { text } of [created, read]) {
+    assertEquals(JSON.parse(JSON.parse(text).output[0].content[0].text), { to: value });
+  }
+});
+
+Deno.test("the items of a conversation come back also where the ID in the path is encoded", async () => {
+  const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&");
+  const gateway = gatewayOf(config, (_token, body) => {
+    const { items } = JSON.parse(body);
+    return { id: "conv:1", object: "conversation", created_at: 1, metadata: {}, items };
+  });
+  const item = { type: "message", role: "user", content: `Mail ${VALUE}` };
+  await gateway.call("POST", "/v1/conversations", { items: [item] });
+  const read = await gateway.call("GET", "/v1/conversations/conv%3A1");
+  assert(read.text.includes(`Mail ${VALUE}`), read.text);
 });

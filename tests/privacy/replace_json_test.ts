@@ -130,6 +130,46 @@ Deno.test("a number is searched as its digits, also with a point or an exponent"
   }
 });
 
+Deno.test("a character that separates strings in a search hides no value of a string that has it", async () => {
+  const rule = "pattern: 'B-[0-9]{6}', contains: [badge], action: mask";
+  assertEquals(
+    await of({ a: "badge\0 B-123456", b: "badge", c: "B-123456" }, rule),
+    '{"a":"badge\\u0000 [value]","b":"badge","c":"B-123456"}',
+  );
+});
+
+Deno.test("reasoning that the gateway has sealed stays as it is, whatever its letters seem to be", async () => {
+  const sealed = (end: string) => `switchyard1.0123456789abcdef.${"Ab".repeat(40)}-${end}`;
+  const rules = ["find: [email], action: replace", "pattern: '[0-9]{6}', action: replace"];
+  const request = (end: string) => ({
+    input: [{ type: "reasoning", encrypted_content: sealed(end) }],
+    messages: [{ content: [{ type: "thinking", thinking: "Hm", signature: sealed(end) }] }],
+  });
+  assertEquals(await of(request("123456-"), ...rules), JSON.stringify(request("123456-")));
+  assertEquals(
+    await of(request("123456 bob@example.com"), ...rules),
+    "privacy_unreplaceable input[0].encrypted_content",
+  );
+  const thinking = { thinking: "bob@example.com", signature: sealed("") };
+  const sent = await of({ messages: [{ content: [{ type: "thinking", ...thinking }] }] }, ...rules);
+  assert(!sent.includes("bob"), sent);
+});
+
+Deno.test("what providers have signed or encrypted stays, and images of documents and fetched pages are not read", async () => {
+  const data = `${"Ab12".repeat(20)}123456`;
+  const google = { extra_content: { google: { thought_signature: data } } };
+  const image = { type: "image", source: { type: "base64", media_type: "image/png", data } };
+  const blocks = [
+    { type: "text", text: "Hm", citations: [{ encrypted_index: data }] },
+    { type: "web_fetch_tool_result", content: { type: "web_fetch_result", content: image } },
+    { type: "document", source: { type: "content", content: [image] } },
+  ];
+  const value = { messages: [{ content: blocks, tool_calls: [google], ...google }] };
+  const privacy = callWith("pattern: '[0-9]{6}', action: replace");
+  assertEquals(await replaced(privacy, JSON.stringify(value)), JSON.stringify(value));
+  assertEquals(privacy.counts.unread, 2);
+});
+
 Deno.test("tags of the protocols are no values of words", async () => {
   const value = { messages: [{ role: "user", content: [{ type: "text", text: "text user" }] }] };
   assertEquals(

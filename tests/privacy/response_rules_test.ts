@@ -52,6 +52,16 @@ Deno.test("a value that the model writes is masked as a whole, in a text, a key 
   }
 });
 
+Deno.test("a text with the character that separates texts in a search is one text for contains", () => {
+  const rule = "pattern: 'B-[0-9]{6}', contains: [badge], phase: response, action: mask";
+  const finish = (value: object) =>
+    finishDocument(rules(rule).answer, JSON.stringify(value), PLAIN);
+  assertEquals(
+    finish({ a: "badge\0 B-123456", b: "badge", c: "B-123456" }),
+    '{"a":"badge\\u0000 [value]","b":"badge","c":"B-123456"}',
+  );
+});
+
 Deno.test("a value that is cut anywhere is masked in a stream, and no part of it is delivered before", () => {
   const member = fc.constantFrom("content", "record_field", "reasoning_content", "refusal");
   fc.assert(

@@ -40,6 +40,21 @@ Deno.test("a value keeps its first token, and there are at most 10,000", () => {
   assertEquals(tokens.take("a", "x", ""), first);
 });
 
+Deno.test("a value keeps the token that an earlier call gave it, unless its label is another one or the token has another value", () => {
+  const earlier = newTokens(SECRET).take("a", "x", "earlier") ?? undefined;
+  assert(earlier !== undefined);
+  const tokens = newTokens(SECRET);
+  assertEquals(tokens.take("a", "x", "later", earlier), earlier);
+  assertEquals(tokens.get(earlier.core), earlier);
+  assertEquals(tokens.take("a", "x", "later"), earlier);
+  const own = newTokens(SECRET).take("a", "y", "later");
+  assertEquals(newTokens(SECRET).take("a", "y", "later", earlier), own);
+  const taken = { ...earlier, value: "b" };
+  const other = tokens.take("b", "x", "later", taken);
+  assertEquals(other, newTokens(SECRET).take("b", "x", "later"));
+  assertEquals([...tokens.values()].map(({ value }) => value), ["a", "b"]);
+});
+
 Deno.test("no rule ever matches a token, whatever is around it", () => {
   const rules = rulesOf(
     "find: [email, api_key, iban, phone], action: mask",

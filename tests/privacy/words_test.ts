@@ -1,4 +1,4 @@
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { valuesOf } from "./rules.ts";
 
 const WORDS = 'words: [Kingfisher, "Blue Falcon", "C++", Blue, "Falcon Nine"], action: mask';
@@ -25,6 +25,39 @@ Deno.test("words of letters beyond ASCII are found in any letter case, also wher
 Deno.test("of a word and a phrase that begins with it the phrase is found", () => {
   assertEquals(valuesOf("blue falcon, blue", WORDS), ["blue falcon", "blue"]);
 });
+
+Deno.test("of many phrases with the same first word each is found, and a text that repeats the word takes no longer for them", () => {
+  const names = (count: number) =>
+    Array.from({ length: count }, (_, at) => `"Dr. No${at}", "Dr. No${at} II"`).join(", ");
+  const rule = (count: number) => `words: [Dr, "Dr.!", ${names(count)}], action: mask`;
+  assertEquals(valuesOf("dr. no7 ii, Dr.\nNo1999 I, Dr. No20000, Dr.! (dr.)", rule(2_000)), [
+    "dr. no7 ii",
+    "Dr.\nNo1999",
+    "Dr",
+    "Dr.!",
+    "dr",
+  ]);
+  const [few = 0, many = 0] = [2, 2_000].map((count) =>
+    looksDuring(() => valuesOf("Dr. No ".repeat(1_000), rule(count)))
+  );
+  assert(few > 1_000 && many < 2 * few, `${few}, ${many}`);
+});
+
+/** Returns how often characters are looked at behind a first word. */
+function looksDuring(work: () => void): number {
+  const { codePointAt } = String.prototype;
+  let looks = 0;
+  String.prototype.codePointAt = function (at) {
+    looks++;
+    return codePointAt.call(this, at);
+  };
+  try {
+    work();
+  } finally {
+    String.prototype.codePointAt = codePointAt;
+  }
+  return looks;
+}
 
 Deno.test("a part of a word is no word", () => {
   assertEquals(valuesOf("kingfishers kingfisher_x xblue blué", WORDS), []);

@@ -3,6 +3,7 @@ import type { CallingReasoning, OwnedReasoning } from "../../core/stream/reasoni
 import { type Result, success } from "../../core/failure/result.ts";
 import { holdBody } from "../../call/body_memory.ts";
 import type { Call } from "../../call/call.ts";
+import { writtenText } from "../../call/privacy.ts";
 import type { RouteTarget } from "../../call/generation.ts";
 import type { Inference } from "../../call/inference.ts";
 import type { Creator } from "../../store/bindings.ts";
@@ -75,7 +76,7 @@ async function findStored(
   const wanted = messages.flatMap((message, index) => {
     if (message.kind !== "assistant" || message.thinking.length > 0 || known.has(index)) return [];
     const callIds = message.calls.flatMap(({ id }) => id === null ? [] : [id.value]);
-    const text = message.reasoning?.value ?? null;
+    const text = message.reasoning === null ? null : writtenText(call, message.reasoning.value);
     return callIds.length === 0 ? [] : [{ index, key: keyOf(caller.name, callIds, text) }];
   });
   const missing = [...new Map(wanted.map((one) => [JSON.stringify(one.key), one])).values()];

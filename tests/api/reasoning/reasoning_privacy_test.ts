@@ -1,6 +1,7 @@
 import { assert, assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, got } from "../../support/chat_call.ts";
 import { twoKeys } from "../../support/client_keys.ts";
+import { privacyConfig } from "../../privacy/rules.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import {
@@ -38,6 +39,33 @@ for (const sealing of SEALING) {
     for (const text of [...log, metrics]) {
       assertEquals(/secret thought|secret-seal|call_1/.test(text), false, text);
     }
+  });
+
+  Deno.test(`reasoning over ${sealing} that has the token of a value is put back, with its token, for the text that the client received`, async () => {
+    const value = "bob.miller@example.com";
+    const sent: string[] = [];
+    const world = scriptedWorld({
+      async fetch(_url, { body }) {
+        const text = await new Response(body ?? "").text();
+        sent.push(text);
+        const [token = "none"] = /qz(?:[a-z]{2}){8}email/.exec(text) ?? [];
+        const thought = { text: `mail ${token}`, seal: "sealed" };
+        return await answers(200, calling(sealing, thought, false));
+      },
+    });
+    const more = privacyConfig(["find: [email], action: replace"]);
+    const { app } = testGateway(thinkingConfig(sealing, { more }), world);
+    const user = { role: "user", content: `Mail ${value}` };
+    const first = await got(await app(chatRequest({ body: { messages: [user], tools: TOOLS } })));
+    assert(first.text.includes(`mail ${value}`), first.text);
+    const messages = [user, ...called({ reasoning_content: `mail ${value}` })];
+    const second = await got(await app(chatRequest({ body: { messages, tools: TOOLS } })));
+    assertEquals([second.status, second.headers.get("x-gateway-lossy")], [200, null]);
+    assert(
+      /mail qz(?:[a-z]{2}){8}email/.test(sent[1] ?? "") && sent[1]?.includes("sealed"),
+      sent[1],
+    );
+    assert(!sent.join().includes("bob.miller"), sent.join());
   });
 
   Deno.test(`a response over ${sealing} whose reasoning is stored for its client is not cached`, async () => {
