@@ -8,6 +8,11 @@ export interface KeyPlace {
   readonly allow_x_api_key: boolean;
 }
 
+/** Returns the header line that carries a key, or what stands for it. */
+export function keyField({ header, prefix }: Omit<KeyPlace, "allow_x_api_key">, key: string) {
+  return `${header}: ${prefix === "" ? "" : `${prefix} `}${key}`;
+}
+
 /** Returns the key in the request headers, or an empty text. */
 export function presentedKey(headers: RequestHeaders, place: KeyPlace): string {
   const key = afterPrefix(headers.get(place.header) ?? "", place.prefix);

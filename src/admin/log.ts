@@ -98,7 +98,10 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
         const shown = {
           record,
           dialogue: dialogueOf(record),
-          curl: recordCurl(record, gatewayUrl()),
+          curl: recordCurl(record, {
+            gatewayUrl: gatewayUrl(),
+            keyPlace: gateway.generation.config.security.api_key,
+          }),
         };
         return { status: 200, type: "application/json", body: `${JSON.stringify(shown)}\n` };
       }

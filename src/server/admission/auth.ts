@@ -19,7 +19,7 @@ import {
   type EndUsers,
   isExpired,
 } from "../../access/client_key.ts";
-import { presentedKey } from "../../access/presented_key.ts";
+import { keyField, presentedKey } from "../../access/presented_key.ts";
 import { decodeHeaderText } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
@@ -180,7 +180,7 @@ function findKey(digest: Uint8Array, keys: readonly ClientKey[]): FoundKey | nul
   return found;
 }
 
-function describeKeyHeader({ header, prefix, allow_x_api_key }: KeySettings): string {
-  const form = `${header}: ${prefix === "" ? "" : `${prefix} `}KEY`;
-  return allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
+function describeKeyHeader(settings: KeySettings): string {
+  const form = keyField(settings, "KEY");
+  return settings.allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
 }
