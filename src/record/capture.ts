@@ -85,7 +85,8 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
     const { json, maxChars } = mask.clientKey;
     // Masked before it is cut, so that no part of a key is left.
-    const recorded = (text: string) => beginning(json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars)));
+    const recorded = (text: string) =>
+      beginning(json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars)));
     const text = kind === "none" || isDropped ? null : recorded(response);
     return {
       id: call.id,

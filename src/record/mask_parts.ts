@@ -31,7 +31,10 @@ export function newPartMask(mask: (text: string) => string): PartMask {
 
   return {
     text: mask,
-    path: (path) => mask(path.split("/").map((part) => maskEncoded(part)).join("/")),
+    path(path) {
+      const parts = path.split("/").map((part) => part.includes("%") ? maskEncoded(part) : part);
+      return mask(parts.join("/"));
+    },
     header(value) {
       const text = decodeHeaderText(value);
       const masked = mask(text);

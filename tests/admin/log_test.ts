@@ -98,7 +98,17 @@ Deno.test("a look at one record is logged with its ID, and never with its conten
 
 Deno.test("a wrong parameter is 400 with its name", () =>
   withListener(SETTINGS, async (get) => {
-    for (const query of ["since=soon", "limit=0", "limit=2000", "cursor=x", "min-ms=a", "in=tools", "any=1"]) {
+    for (
+      const query of [
+        "since=soon",
+        "limit=0",
+        "limit=2000",
+        "cursor=x",
+        "min-ms=a",
+        "in=tools",
+        "any=1",
+      ]
+    ) {
       const response = await get(`/log?${query}`, { headers: RIGHT });
       const [name = ""] = query.split("=");
       assertEquals([response.status, (await response.text()).split(" ")[0]], [400, name]);

@@ -195,7 +195,7 @@ for (const header of ["authorization", "x-api-key"]) {
         const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
         const { app, thread, finish } = await recordingGateway(
           `${recordSection(folder, "calls: all, policy: none")}
-security: {enabled: true, api_key: {keys: [{name: ada, value: '${OWN_KEY}'}]}}
+security: {enabled: true, api_key: {keys: [{name: bob, value: '${OWN_KEY}'}]}}
 ${PLACE}`,
           world,
         );
@@ -216,7 +216,7 @@ ${PLACE}`,
           }),
         )).body?.cancel();
         const [record] = await finish();
-        assertEquals(record?.head.key, "ada");
+        assertEquals(record?.head.key, "bob");
         const written = JSON.stringify([record, thread.requests.slice(1)]);
         for (const part of ["own/", "own\\", "own%2F", "ada\\", "ada%22", 'ada"']) {
           assert(!written.includes(part), part);

@@ -88,7 +88,12 @@ Deno.test("a record without a body has no command", () => {
 });
 
 Deno.test("the command sends the key where the gateway takes it from", async () => {
-  for (const [prefix, field] of [["", "X-Own-Key: the-key"], ["Key", "X-Own-Key: Key the-key"]] as const) {
+  for (
+    const [prefix, field] of [["", "X-Own-Key: the-key"], [
+      "Key",
+      "X-Own-Key: Key the-key",
+    ]] as const
+  ) {
     const place = at("http://a", { header: "X-Own-Key", prefix });
     const [args] = await run(recordCurl(newRecord(), place) ?? "");
     assertEquals(args.split("\n").filter((one) => one.endsWith("the-key")), [field]);

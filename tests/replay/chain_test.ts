@@ -130,7 +130,11 @@ function heldTurns(store: boolean): readonly CallRecord[] {
 
 for (const store of [true, false]) {
   Deno.test(`a turn that continues one on its socket with store: ${store} is compared`, async () => {
-    const report = await replayed(heldTurns(store), BASE, BASE.replace("name: main", "name: other"));
+    const report = await replayed(
+      heldTurns(store),
+      BASE,
+      BASE.replace("name: main", "name: other"),
+    );
     assertEquals([report.replayed, report.different, [...report.skipped]], [2, 2, []]);
     assertEquals(differencesIn(report), ["route: main -> other"]);
   });
