@@ -46,7 +46,8 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
     ];
     if (one === null || other === null) return "unreadable";
     if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
-    if (one.call.kind === "other" || other.call.kind === "other") return "endpoint";
+    const calls = [one.call.kind, other.call.kind];
+    if (calls.includes("other") && !calls.includes("refused")) return "endpoint";
     await chain.store(record, request, conversation);
     return {
       record: { id, at, key: head.key, path: head.path, model: head.model_requested },
