@@ -8,7 +8,7 @@ export interface KeyPlace {
   readonly allow_x_api_key: boolean;
 }
 
-/** Returns the header line that carries a key, or what stands for it. */
+/** Returns the header line that carries a key, or the name of a variable with it. */
 export function keyField({ header, prefix }: Omit<KeyPlace, "allow_x_api_key">, key: string) {
   return `${header}: ${prefix === "" ? "" : `${prefix} `}${key}`;
 }

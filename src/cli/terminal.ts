@@ -49,7 +49,7 @@ export interface Terminal {
 interface RealTerminal extends Terminal {
   /** Writes what is left of stderr, which is written in the background. */
   flush(): Promise<void>;
-  /** True if a part of stdout was lost, as on a full disk: not if nobody reads it any more. */
+  /** True if a part of stdout was lost, as on a full disk: not if its reader has left. */
   readonly isOutputLost: boolean;
 }
 

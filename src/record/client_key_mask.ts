@@ -1,7 +1,7 @@
 import { presentedKey } from "../access/presented_key.ts";
 import type { Call } from "../call/call.ts";
 
-/** What stands in the place of a client key. */
+/** Text in the place of a masked client key. */
 const LABEL = "[client_key]";
 
 /** A shorter key may be a common word, so it is masked only where it is a whole value. */

@@ -16,8 +16,8 @@ export interface DialogueTurn {
 }
 
 /**
- * Returns the dialogue of a recorded call, whatever its client API; without what has so many levels
- * that no call would be served with it.
+ * Returns the dialogue of a recorded call, whatever its client API; without a request or a response
+ * with more levels than a served one has.
  */
 export function dialogueOf({ request, response }: CallRecord): readonly DialogueTurn[] {
   const body = request?.body ? parseJson(request.body) : undefined;
