@@ -1,3 +1,4 @@
+import { FAILED_STATUS, OK_STATUS } from "./src/cli/command.ts";
 import { run } from "./src/cli/run.ts";
 import { realTerminal } from "./src/cli/terminal.ts";
 
@@ -8,7 +9,8 @@ import { realTerminal } from "./src/cli/terminal.ts";
 const LAST_TASKS_TIMEOUT_MS = 1_000;
 
 const terminal = realTerminal();
-const code = await run(Deno.args, terminal);
+const status = await run(Deno.args, terminal);
+const code = status === OK_STATUS && terminal.isOutputLost ? FAILED_STATUS : status;
 await terminal.flush();
 Deno.exitCode = code;
 Deno.unrefTimer(setTimeout(() => Deno.exit(code), LAST_TASKS_TIMEOUT_MS));

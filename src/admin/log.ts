@@ -79,8 +79,9 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
     if (withContent || (parsed.filter.text ?? parsed.filter.regex) !== undefined) {
       log.info("records searched", { with_content: withContent, address });
     }
-    const hits = searchRecords(scan, { filter: parsed.filter, limit, before, withContent });
-    return { status: 200, type: LINES_TYPE, body: linesOf(hits, () => searches--) };
+    const search = { filter: parsed.filter, limit, before, withContent };
+    const body = linesOf((isLeft) => searchRecords(scan, search, isLeft), () => searches--);
+    return { status: 200, type: LINES_TYPE, body };
   }
 
   async function show(id: string, address: string): Promise<LogResponse> {
@@ -97,7 +98,10 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
         const shown = {
           record,
           dialogue: dialogueOf(record),
-          curl: recordCurl(record, gatewayUrl()),
+          curl: recordCurl(record, {
+            gatewayUrl: gatewayUrl(),
+            keyPlace: gateway.generation.config.security.api_key,
+          }),
         };
         return { status: 200, type: "application/json", body: `${JSON.stringify(shown)}\n` };
       }
@@ -125,13 +129,16 @@ function busy(): LogResponse {
  * ends when the client leaves; `onEnd` is called once.
  */
 function linesOf(
-  hits: AsyncGenerator<Hit | null, void, void>,
+  search: (isLeft: () => boolean) => AsyncGenerator<Hit | null, void, void>,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
+  let isLeft = false;
+  const hits = search(() => isLeft);
   return new ReadableStream<Uint8Array>({
     async pull(controller) {
       const { done, value } = await hits.next();
+      if (isLeft) return;
       if (done === true) {
         onEnd();
         return controller.close();
@@ -140,8 +147,9 @@ function linesOf(
       controller.enqueue(encoder.encode(`${JSON.stringify(line)}\n`));
     },
     async cancel() {
-      onEnd();
+      isLeft = true;
       await hits.return();
+      onEnd();
     },
   }, { highWaterMark: 0 });
 }

@@ -161,7 +161,7 @@ function endLine(found: number, limit: number, last: Hit | null): string {
 /** Part of a record that `log show` prints, by its option. */
 const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
   json: (record) => visibleJson(exportLine(record)),
-  curl: (record, { gatewayUrl }) => recordCurl(record, gatewayUrl),
+  curl: recordCurl,
   request: ({ request }) => request?.body == null ? null : `${visibleLines(request.body)}\n`,
   response: ({ response }) => {
     const text = response?.body ?? response?.events ?? null;

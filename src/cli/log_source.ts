@@ -6,6 +6,7 @@ import { isObject, parseJson } from "../core/json/json.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
 import { MaskingTimeout } from "../record/mask_text.ts";
+import { type CurlPlace, USUAL_KEY_PLACE } from "../record/curl.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";
@@ -28,9 +29,7 @@ export interface LogSearch {
 }
 
 /** Where a command reads records. */
-export interface LogSource {
-  /** Address of the gateway's own listener; empty if it is not known. */
-  readonly gatewayUrl: string;
+export interface LogSource extends CurlPlace {
   /**
    * Calls `each` with the found records, the newest first. Returns null, or the problem as a
    * sentence; `isUsage` is set if an option is wrong.
@@ -57,22 +56,26 @@ export type FoundSource =
 export async function findSource(options: OptionValues, terminal: Terminal): Promise<FoundSource> {
   const written = optionValue(options, "file");
   if (written === undefined && optionValue(options, "url") !== undefined) {
-    return await listenerSource(options, terminal, "");
+    const unknown = { gatewayUrl: "", keyPlace: USUAL_KEY_PLACE };
+    return await listenerSource(options, terminal, unknown);
   }
   const path = optionValue(options, "config") ?? USUAL_CONFIG;
   const loaded = await load(path, terminal.environment);
   if (!loaded.ok) return { ok: false, problems: loaded.problems };
   const { config } = loaded;
   const record = written === undefined ? config.record : { ...config.record, path: written };
-  const gatewayUrl = urlOf(config.server.host, config.server.port);
+  const place = {
+    gatewayUrl: urlOf(config.server.host, config.server.port),
+    keyPlace: config.security.api_key,
+  };
   // Loaded only now, because most commands open no database.
   const { openRecords } = await import("../record/read_records.ts");
   const opened = openRecords({ ...config, record });
-  if (opened.ok) return fileSource(opened.file, config, gatewayUrl);
+  if (opened.ok) return fileSource(opened.file, config, place);
   if (opened.reason !== "locked" || written !== undefined) {
     return { ok: false, problems: [opened.problem] };
   }
-  const found = await listenerSource(options, terminal, gatewayUrl);
+  const found = await listenerSource(options, terminal, place);
   if (found.ok) return found;
   const running = `A gateway has ${record.path} open, so records are read from its admin listener.`;
   return { ok: false, problems: [running, ...found.problems] };
@@ -81,13 +84,13 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
 function fileSource(
   file: RecordFile,
   { security }: Config,
-  gatewayUrl: string,
+  place: CurlPlace,
 ): FoundSource {
   const calendar = newCalendar(security.time_zone);
   return {
     ok: true,
     source: {
-      gatewayUrl,
+      ...place,
       async search({ filter: valueOf, ...rest }, each) {
         const parsed = parseFilter(valueOf, { wallMs: Date.now(), calendar });
         if (!parsed.ok) return { text: `--${parsed.option} ${parsed.problem}`, isUsage: true };
@@ -105,16 +108,16 @@ function fileSource(
 async function listenerSource(
   options: OptionValues,
   terminal: Terminal,
-  gatewayUrl: string,
+  place: CurlPlace,
 ): Promise<FoundSource> {
-  const place = await findPlace(options, terminal);
-  if (!place.ok) return place;
+  const listener = await findPlace(options, terminal);
+  if (!listener.ok) return listener;
   const world = newRealWorld();
   return {
     ok: true,
     source: {
-      gatewayUrl,
-      search: (search, each) => readListener(place, search, each, world),
+      ...place,
+      search: (search, each) => readListener(listener, search, each, world),
       close: () => world.close(),
     },
   };

@@ -46,6 +46,13 @@ export const record: Command = {
   },
 };
 
+/** Returns a time of the file, where everybody with the file can change it. */
+function timeText(ms: number | null): string | null {
+  if (ms === null) return null;
+  const time = new Date(ms);
+  return Number.isNaN(time.getTime()) ? "no time" : time.toISOString();
+}
+
 function infoText(path: string, info: RecordFileInfo): string {
   const { records, bytes, oldest, newest, readable, unreadable } = info;
   const lost = Object.entries(unreadable).map(([key, count]) => `${count} with key ${key}`);
@@ -53,8 +60,8 @@ function infoText(path: string, info: RecordFileInfo): string {
     ["path", path],
     ["records", records],
     ["bytes", bytes],
-    ["oldest", oldest === null ? null : new Date(oldest).toISOString()],
-    ["newest", newest === null ? null : new Date(newest).toISOString()],
+    ["oldest", timeText(oldest)],
+    ["newest", timeText(newest)],
     ["readable", readable],
     ["unreadable", lost.join(", ") || null],
   ];

@@ -45,16 +45,27 @@ export interface Terminal {
   onReload(task: () => void): () => void;
 }
 
-/**
- * Returns the terminal of this process. Callers flush it at the end: stderr is written in the
- * background.
- */
-export function realTerminal(): Terminal & { flush(): Promise<void> } {
+/** The terminal of a process. */
+interface RealTerminal extends Terminal {
+  /** Writes what is left of stderr, which is written in the background. */
+  flush(): Promise<void>;
+  /** True if a part of stdout was lost, as on a full disk: not if its reader has left. */
+  readonly isOutputLost: boolean;
+}
+
+/** Returns the terminal of this process. Callers flush it at the end. */
+export function realTerminal(): RealTerminal {
   const encoder = new TextEncoder();
   const errors = newLogWriter(Deno.stderr);
+  let isOutputLost = false;
   return {
+    get isOutputLost() {
+      return isOutputLost;
+    },
     out(text) {
-      writeAll(Deno.stdout, encoder.encode(text));
+      if (writeAll(Deno.stdout, encoder.encode(text)) || isOutputLost) return;
+      isOutputLost = true;
+      errors.write("The output cannot be written whole.\n");
     },
     err(text) {
       // More than the log writer buffers would be dropped, such as the report of a large import.
@@ -93,12 +104,15 @@ export function realTerminal(): Terminal & { flush(): Promise<void> } {
   };
 }
 
-function writeAll(output: typeof Deno.stdout, bytes: Uint8Array): void {
+/** Returns false if the bytes cannot be written, although somebody would read them. */
+function writeAll(output: typeof Deno.stdout, bytes: Uint8Array): boolean {
   try {
     let rest = bytes;
     while (rest.length > 0) rest = rest.subarray(output.writeSync(rest));
-  } catch {
-    // The reader closed the pipe, as `head` does.
+    return true;
+  } catch (error) {
+    // The reader closes the pipe when it has enough, as `head` does.
+    return error instanceof Deno.errors.BrokenPipe;
   }
 }
 

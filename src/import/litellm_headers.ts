@@ -2,9 +2,7 @@ import { isHeaderName, isHeaderValue } from "../config/fields.ts";
 import { membersOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
-
-/** Pattern of headers whose values are secrets. */
-const SECRET_HEADER = /auth|key|token|secret|cookie|password|credential/i;
+import { SECRET_NAME } from "../core/secret_name.ts";
 
 /**
  * True for a value that may be a secret under any name: a long word of letters and digits, also
@@ -28,7 +26,7 @@ export function readHeaders(tree: Tree | undefined, id: string, variables: Varia
     // A key with this name is refused in our file.
     if (name === "__proto__") continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
-    const isSecret = SECRET_HEADER.test(name) || mayBeSecret(text);
+    const isSecret = SECRET_NAME.test(name) || mayBeSecret(text);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
     const secret = isSecret ? variables.secret(text, variableName(wanted, "HEADER")) : null;
     headers[name] = secret?.text ?? variables.text(text);

@@ -83,7 +83,11 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     }
     if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
     if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
-    const text = kind === "none" || isDropped ? null : beginning(response);
+    const { json, maxChars } = mask.clientKey;
+    // Masked before it is cut, so that no part of a key is left.
+    const recorded = (text: string) =>
+      beginning(json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars)));
+    const text = kind === "none" || isDropped ? null : recorded(response);
     return {
       id: call.id,
       at,
@@ -91,7 +95,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       request: {
         headers: recordedHeaders(call, mask),
         query: mask.query(queryOf(url)),
-        body: request === null ? null : beginning(request),
+        body: request === null ? null : recorded(request),
       },
       response: {
         headers: respondedHeaders(call, mask),

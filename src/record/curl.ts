@@ -1,3 +1,4 @@
+import { keyField } from "../access/presented_key.ts";
 import type { CallRecord } from "./record.ts";
 
 /** Variable of the shell with the client key, which no record has. */
@@ -13,12 +14,26 @@ const URL_VARIABLE = "SWITCHYARD_URL";
 const HIDDEN =
   /[[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800\ufff9-\ufffb]--[\t\n\u200c\u200d\ufe0e\ufe0f]]/v;
 
+/** Where the command sends the request. */
+export interface CurlPlace {
+  /** Address of the gateway; empty if it is not known. */
+  readonly gatewayUrl: string;
+  /** Where the gateway takes client keys from. */
+  readonly keyPlace: { readonly header: string; readonly prefix: string };
+}
+
+/** Where a gateway takes client keys from unless its configuration says otherwise. */
+export const USUAL_KEY_PLACE = { header: "Authorization", prefix: "Bearer" } as const;
+
 /**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null without a
  * recorded body. The body is a here document, so that its bytes need no quotes; base64 if it has
- * hidden characters. Headers with such ones are left out. `gatewayUrl` is empty if it is not known.
+ * hidden characters. Headers with such ones are left out.
  */
-export function recordCurl({ head, request }: CallRecord, gatewayUrl: string): string | null {
+export function recordCurl(
+  { head, request }: CallRecord,
+  { gatewayUrl, keyPlace }: CurlPlace,
+): string | null {
   if (request === undefined || request.body === null) return null;
   const { headers, query, body } = request;
   const path = `${head.path}${query === "" ? "" : `?${query}`}`;
@@ -34,7 +49,7 @@ export function recordCurl({ head, request }: CallRecord, gatewayUrl: string): s
   return [
     // Without the line end that a here document adds; brackets of an address are no range.
     `${reader} <<'${end}' | curl -gsS${head.stream ? "N" : ""} ${url} \\`,
-    `  -H "Authorization: Bearer $${KEY_VARIABLE}" \\`,
+    `  -H "${keyField(keyPlace, `$${KEY_VARIABLE}`)}" \\`,
     // A header without a value is written so, or curl leaves it out.
     ...sent.map(([name, value]) =>
       `  -H ${quoted(value === "" ? `${name};` : `${name}: ${value}`)} \\`

@@ -1,5 +1,6 @@
 import {
   isObject,
+  isTooDeep,
   type JsonObject,
   type JsonValue,
   objectsIn,
@@ -14,12 +15,15 @@ export interface DialogueTurn {
   readonly text: string;
 }
 
-/** Returns the dialogue of a recorded call, whatever its client API. */
+/**
+ * Returns the dialogue of a recorded call, whatever its client API; without a request or a response
+ * with more levels than a served one has.
+ */
 export function dialogueOf({ request, response }: CallRecord): readonly DialogueTurn[] {
   const body = request?.body ? parseJson(request.body) : undefined;
   return [
-    ...isObject(body) ? requestTurns(body) : [],
-    ...responseTurns(responseObjects(response)),
+    ...isObject(body) && !isTooDeep(body) ? requestTurns(body) : [],
+    ...responseTurns(responseObjects(response).filter((one) => !isTooDeep(one))),
   ].filter(({ text }) => text !== "");
 }
 

@@ -150,6 +150,7 @@ export function parseFilter(
     if (!named.every(isPart)) {
       return wrong("in", "must be request, response or tools, with commas.");
     }
+    if ((text ?? regex) === undefined) return wrong("in", "needs text or regex.");
     filter.in = named.filter(isPart);
   }
   return { ok: true, filter };

@@ -1,5 +1,6 @@
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
+import { SECRET_NAME } from "../core/secret_name.ts";
 import { SESSION_HEADERS } from "../core/session.ts";
 import { textBeginning } from "../core/text_beginning.ts";
 import { codeOf } from "../core/failure/failure.ts";
@@ -28,7 +29,7 @@ export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead
   const { usage, units, attempts, ms, failure } = report;
   return {
     method: report.method,
-    path: shortened(mask.text(report.path)) ?? "",
+    path: shortened(mask.path(report.path)) ?? "",
     api: report.endpoint.api,
     key: key?.name ?? null,
     groups: key === null ? [] : groupsOf(call, key),
@@ -54,8 +55,8 @@ export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead
     })),
     fallbacks: report.fallbacks,
     cache: report.cache,
-    lossy: [...report.lossy],
-    verified: [...report.verified],
+    lossy: report.lossy.map(mask.text),
+    verified: report.verified.map(mask.text),
     redacted: actedRules(report.privacy),
     usage: usage === null ? null : {
       input: usage.input,
@@ -130,7 +131,8 @@ export function recordedHeaders(
   const recorded: Record<string, string> = {};
   for (const [name, value] of headers) {
     if (SECRET_HEADERS.has(name) || secret.includes(name)) continue;
-    if (RECORDED_HEADERS.has(name) || name.startsWith("x-gateway-") || matched.has(name)) {
+    const isOfGateway = name.startsWith("x-gateway-") && !SECRET_NAME.test(name);
+    if (RECORDED_HEADERS.has(name) || isOfGateway || matched.has(name)) {
       recorded[name] = mask.header(value);
     }
   }

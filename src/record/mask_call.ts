@@ -1,14 +1,21 @@
 import type { Call } from "../call/call.ts";
 import { policyOf } from "../call/privacy.ts";
+import { type ClientKeyMask, newClientKeyMask } from "./client_key_mask.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
 import { maskText } from "./mask_text.ts";
 
-/**
- * Returns what masks the parts of a call's record besides its body, in which the rules have acted
- * already. They stay as they are without a privacy policy.
- */
-export function newMask(call: Call): PartMask {
+/** Masks the parts of a call's record; in its bodies the rules have acted already. */
+export interface CallMask extends PartMask {
+  readonly clientKey: ClientKeyMask;
+}
+
+/** Returns what masks the parts of a call's record, besides its bodies by the privacy policy. */
+export function newMask(call: Call): CallMask {
   // Not the rules that the call has begun with: it may have been refused before.
   const rules = (policyOf(call)?.request ?? []).filter(({ action }) => action !== "monitor");
-  return newPartMask((text) => rules.length === 0 ? text : maskText(text, rules));
+  const clientKey = newClientKeyMask(call);
+  const mask = newPartMask((text) =>
+    clientKey.text(rules.length === 0 ? text : maskText(text, rules))
+  );
+  return { ...mask, clientKey };
 }

@@ -80,7 +80,7 @@ function masked({ head, request, response }: MaskedParts, mask: PartMask): Maske
   return {
     head: {
       ...head,
-      path: mask.text(head.path),
+      path: mask.path(head.path),
       session: text(head.session),
       model_requested: text(head.model_requested),
       attempts: head.attempts.map((one) => ({ ...one, model: mask.text(one.model) })),

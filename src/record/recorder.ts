@@ -249,7 +249,10 @@ export function openRecorder(
     if (inFlight.length > 0) return;
     if (state === "closing" && waiting.length === 0) return thread.post({ kind: "close" });
     if (waiting.length === 0) return;
-    if (waiting.length >= MAX_ROW_RECORDS || state === "closing") send();
+    // Of a few large ones no more may come: they would wait alone, one after the other.
+    const isEnough = waiting.length >= MAX_ROW_RECORDS ||
+      waiting.reduce((sum, { chars }) => sum + chars, 0) > MAX_BATCH_CHARS;
+    if (isEnough || state === "closing") send();
     else cancelBatch ??= world.after(BATCH_DELAY_MS, send);
   }
 

@@ -29,14 +29,16 @@ export interface Search {
 
 /**
  * Yields the found records, the newest first, as they are found; null as the last one if the file
- * cannot be read. It reads only as far as its hits are taken, so it ends when its caller leaves.
+ * cannot be read. It reads only as far as its hits are taken, and ends once `isLeft` is true, also
+ * while it finds nothing.
  */
 export async function* searchRecords(
   scan: (request: ScanRequest) => Awaitable<ScanResult | null>,
   { filter, limit, before, withContent }: Search,
+  isLeft: () => boolean = () => false,
 ): AsyncGenerator<Hit | null, void, void> {
   let chars = 0;
-  for (let left = limit, next = before; left > 0 && chars < MAX_SEARCHED_CHARS;) {
+  for (let left = limit, next = before; left > 0 && chars < MAX_SEARCHED_CHARS && !isLeft();) {
     const result = await scan({ filter, before: next, limit: left, withContent });
     if (result === null) return yield null;
     yield* result.hits;

@@ -4,7 +4,7 @@ import type { RecordHead } from "../record/record.ts";
 import { pairs, targetDifferences } from "./compare_targets.ts";
 import { type Difference, differing, mainTarget, nameOf, providerOf } from "./difference.ts";
 import { withoutIndexes } from "./json_changes.ts";
-import type { PlannedCall, RefusedCall, Replayed } from "./plan_record.ts";
+import type { PlannedCall, Replayed } from "./plan_record.ts";
 
 /** Cost of a record in whole nano-dollars; null if its use or the price is not known. */
 export interface Costs {
@@ -37,10 +37,10 @@ export function compare(before: Replayed, after: Replayed, options: CompareOptio
   if (isLost(before.client.kind) !== isLost(after.client.kind)) {
     return { differences: keys, cost: none };
   }
-  if (one.kind === "other" || other.kind === "other") return { differences: keys, cost: none };
   if (one.kind === "refused" || other.kind === "refused") {
     return { differences: [...keys, ...refusalDifferences(one, other)], cost: none };
   }
+  if (one.kind === "other" || other.kind === "other") return { differences: keys, cost: none };
   const cost = {
     before: costOf(one, options.head, options.before),
     after: costOf(other, options.head, options.after),
@@ -63,23 +63,21 @@ function keyDifferences({ client: before }: Replayed, { client: after }: Replaye
   return differing("key", [], one ?? "", other ?? "");
 }
 
-function refusalDifferences(
-  before: PlannedCall | RefusedCall,
-  after: PlannedCall | RefusedCall,
-): Difference[] {
+function refusalDifferences(before: Replayed["call"], after: Replayed["call"]): Difference[] {
   const refused = [before, after].filter((one) => one.kind === "refused");
   const paths = [
     ...new Set(refused.flatMap(({ param }) => param === null ? [] : [withoutIndexes(param)])),
   ];
   const kind = before.kind !== "refused" ? "refused" : after.kind !== "refused" ? "accepted" : null;
   const found = differing(kind ?? "error", paths, summaryOf(before), summaryOf(after));
-  const messageIn = (one: PlannedCall | RefusedCall) => one.kind === "refused" ? one.message : "";
+  const messageIn = (one: Replayed["call"]) => one.kind === "refused" ? one.message : "";
   const content = { before: messageIn(before), after: messageIn(after) };
   return found.map((one) => ({ ...one, content }));
 }
 
 /** Returns what becomes of a call, as one line. */
-function summaryOf(call: PlannedCall | RefusedCall): string {
+function summaryOf(call: Replayed["call"]): string {
+  if (call.kind === "other") return "not refused";
   if (call.kind === "planned") {
     const first = mainTarget(call);
     return `${call.route} -> ${first === null ? "nothing" : nameOf(first)}`;

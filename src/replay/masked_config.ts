@@ -1,7 +1,5 @@
 import type { Config, ProviderConfig } from "../config/schema.ts";
-
-/** Names of headers that hold credentials more often than not. */
-const SECRET_NAME = /auth|key|token|secret|cookie|password|credential/i;
+import { SECRET_NAME } from "../core/secret_name.ts";
 
 /**
  * Returns a configuration without the secrets of providers: names stand in their place, so that two

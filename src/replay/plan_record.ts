@@ -63,9 +63,9 @@ export interface DryGateway {
   ): Promise<Replayed | null>;
   /**
    * Stores a response as the gateway would have, so that later records of the set can continue it.
-   * Belongs to the record that was replayed last.
+   * Belongs to the record that was replayed last. True if they can.
    */
-  store(resource: JsonObject): Promise<void>;
+  store(resource: JsonObject & { readonly id: string }): Promise<boolean>;
   /** Returns the number of items in a local conversation; 0 for an unknown one. */
   conversationItems(id: string): Promise<number>;
 }
@@ -101,7 +101,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
     if (refused !== null || conversationId === null) return refused;
     return openConversation(conversationId, admitted.caller.name).then(() => null);
   });
-  const { conversations } = gateway.state.objects;
+  const { conversations, responses } = gateway.state.objects;
 
   async function findConversation(id: string): Promise<Conversation | null> {
     const found = await conversations.find(id);
@@ -144,6 +144,8 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
     async store(resource) {
       const candidate = record === null || plan === null ? null : servingCandidate(record, plan);
       await candidate?.onComplete({ resource, usage: null });
+      const found = await responses.find(resource.id);
+      return found.ok && found.value !== null;
     },
     conversationItems: async (id) => (await findConversation(id))?.items.length ?? 0,
   };

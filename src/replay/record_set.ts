@@ -47,6 +47,9 @@ const BLOCK_BYTES = 1024 * 1024;
 
 const LINE_FEED_CODE = 0x0a;
 
+/** Maximum length of the text of a record: both bodies, each character as its longest escape. */
+const MAX_RECORD_BYTES = 16 * 1024 * 1024;
+
 /** Result of the first look at a record. */
 interface FoundRecord extends Omit<RecordEntry, "isChained"> {
   readonly key: string | null;
@@ -59,8 +62,10 @@ interface FoundRecord extends Omit<RecordEntry, "isChained"> {
 /** Finds the records of exported lines. Only their places stay in memory. */
 export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet {
   const found: FoundRecord[] = [];
+  // A longer text is no record, and would take the memory.
+  const textOf = (place: RecordPlace) => place.length > MAX_RECORD_BYTES ? "" : text.textAt(place);
   for (const place of text.places()) {
-    const { id = "", at = "", head = null, previous = null } = lightly(text.textAt(place));
+    const { id = "", at = "", head = null, previous = null } = lightly(textOf(place));
     found.push({
       id: typeof id === "string" ? id : "",
       at: typeof at === "string" ? at : "",
@@ -73,7 +78,7 @@ export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet 
       ...place,
     });
   }
-  const newest = found.reduce((last, { at }) => at > last ? at : last, "");
+  const newest = found.reduce((last, { at }) => at > last && isTime(at) ? at : last, "");
   const since = filter.sinceMs(Date.parse(newest));
   const kept = found.filter(({ at, key }) =>
     (filter.key === null || key === filter.key) && !(Date.parse(at) < since)
@@ -90,8 +95,14 @@ export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet 
       compareTexts(one.at, other.at) || compareTexts(one.id, other.id) || one.start - other.start
     ),
     continued,
-    textOf: (entry) => text.textAt(entry),
+    textOf,
   };
+}
+
+/** True for a time as records have it; a text that cannot be read has any. */
+function isTime(text: string): boolean {
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString() === text;
 }
 
 function lightly(line: string): JsonObject {

@@ -4,7 +4,7 @@ import { responseObjects } from "../record/events_of.ts";
 import { type CallRecord, parseRecord } from "../record/record.ts";
 import { compare, type Comparison } from "./compare.ts";
 import type { NamedRecord } from "./groups.ts";
-import { type DryGateway, newDryGateway } from "./plan_record.ts";
+import { type DryGateway, newDryGateway, type RecordedRequest } from "./plan_record.ts";
 import type { SkippedReason } from "./report.ts";
 
 /** Options of a replay. A thread gets it as a message. */
@@ -46,8 +46,9 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
     ];
     if (one === null || other === null) return "unreadable";
     if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
-    if (one.call.kind === "other" || other.call.kind === "other") return "endpoint";
-    await chain.store(record);
+    const calls = [one.call.kind, other.call.kind];
+    if (calls.includes("other") && !calls.includes("refused")) return "endpoint";
+    await chain.store(record, request, conversation);
     return {
       record: { id, at, key: head.key, path: head.path, model: head.model_requested },
       ...compare(one, other, { head, before: before.config, after: after.config, isExact }),
@@ -84,16 +85,34 @@ function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[
         : "conversation_not_recorded";
     },
     /** Stores the response of the record that was replayed last, if a later one continues it. */
-    async store(record: CallRecord): Promise<void> {
+    async store(
+      record: CallRecord,
+      request: RecordedRequest,
+      conversation: string | null,
+    ): Promise<void> {
       const { api, conversation_items } = record.head;
       const isTurn = conversation_items !== null;
       if (api !== "responses" || (continued.size === 0 && !isTurn)) return;
       const resource = resourceOf(record);
-      if (typeof resource?.id !== "string" || (!isTurn && !continued.has(resource.id))) return;
-      for (const gateway of gateways) await gateway.store(resource);
-      stored.add(resource.id);
+      const id = resource?.id;
+      if (typeof id !== "string" || (!isTurn && !continued.has(id))) return;
+      const held = continued.has(id) ? storingTurn(record, request) : null;
+      for (const gateway of gateways) {
+        if (held !== null) await gateway.replay(record, held, conversation);
+        if (await gateway.store({ ...resource, id })) stored.add(id);
+      }
     },
   };
+}
+
+/**
+ * Returns the request of a turn of a WebSocket with a response that is stored: without, its socket
+ * holds it for the next turn. Null for any other request.
+ */
+function storingTurn({ head }: CallRecord, { body, ...rest }: RecordedRequest) {
+  const written = head.method === "GET" ? parseJson(body ?? "") : undefined;
+  if (!isObject(written) || written.store !== false) return null;
+  return { ...rest, body: JSON.stringify({ ...written, store: true }) };
 }
 
 /** Returns the response object of a record; null if it has none that is complete. */

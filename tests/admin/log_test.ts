@@ -1,4 +1,4 @@
-import { openRecordFile } from "../../src/record/record_file.ts";
+import { openRecordFile, type ScanResult } from "../../src/record/record_file.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testAdmin } from "../support/admin.ts";
 import { oneProvider } from "../support/gateway.ts";
@@ -98,7 +98,17 @@ Deno.test("a look at one record is logged with its ID, and never with its conten
 
 Deno.test("a wrong parameter is 400 with its name", () =>
   withListener(SETTINGS, async (get) => {
-    for (const query of ["since=soon", "limit=0", "limit=2000", "cursor=x", "min-ms=a", "any=1"]) {
+    for (
+      const query of [
+        "since=soon",
+        "limit=0",
+        "limit=2000",
+        "cursor=x",
+        "min-ms=a",
+        "in=tools",
+        "any=1",
+      ]
+    ) {
       const response = await get(`/log?${query}`, { headers: RIGHT });
       const [name = ""] = query.split("=");
       assertEquals([response.status, (await response.text()).split(" ")[0]], [400, name]);
@@ -117,3 +127,34 @@ Deno.test("a search ends when its reader leaves, and at most five run at a time"
     assertEquals(scans.count, 0);
     assertEquals((await linesOf(await get("/log", { headers: RIGHT }))).length, 3);
   }));
+
+Deno.test("a search that finds nothing ends when its reader leaves, and counts once", async () => {
+  const scans: PromiseWithResolvers<ScanResult>[] = [];
+  const { get } = testAdmin(oneProvider("http://up"), scriptedWorld(), SETTINGS, {
+    recorder: {
+      scan() {
+        const scan = Promise.withResolvers<ScanResult>();
+        scans.push(scan);
+        return scan.promise;
+      },
+      sizes: () => SIZES,
+    },
+  });
+  for (let search = 1; search <= 6; search++) {
+    const { body, status } = await get("/log?text=nothing", { headers: RIGHT });
+    assertEquals(status, 200);
+    const reader = body?.getReader();
+    const read = reader?.read();
+    const left = reader?.cancel();
+    // It would go on before the record with this number.
+    scans.at(-1)?.resolve({ hits: [], next: 1, chars: 1 });
+    assertEquals((await read)?.done, true);
+    await left;
+    assertEquals(scans.length, search);
+  }
+  const open = [];
+  for (let search = 0; search < 5; search++) open.push(await get("/log", { headers: RIGHT }));
+  const sixth = await get("/log", { headers: RIGHT });
+  assertEquals(sixth.status, 503);
+  for (const { body } of [...open, sixth]) await body?.cancel();
+});

@@ -12,6 +12,7 @@ import {
   WRITTEN_KEY,
 } from "../record/support.ts";
 import { blocksIn } from "../docs/pages.ts";
+import { query } from "../store/sqlite/inspect.ts";
 import { testTerminal } from "./test_terminal.ts";
 
 const HOSTILE = "\u001b[31mred\u0007 \u009b31m \u{e0041}\u202egnp.exe";
@@ -225,6 +226,14 @@ Deno.test("record info counts the records of a file, and names keys that are gon
       "Not printed, because they cannot be opened: 2 records.\n",
     ]);
     assertEquals((await command("record"))[0], 2);
+  }));
+
+Deno.test("record info says what is wrong with a time that somebody has changed", () =>
+  withRecords(async (command, folder) => {
+    query(`${folder}/record.db`, "update record set at = 9000000000000000");
+    const [status, out] = await command("record", "info");
+    assertEquals(status, 0);
+    assertMatch(out, /\noldest +no time\nnewest +no time\nreadable +0\n/);
   }));
 
 Deno.test("check says what is recorded, of whom and for how long", () =>

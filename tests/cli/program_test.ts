@@ -78,3 +78,16 @@ Deno.test("without a file the program prints what to do, or serves the providers
   await Promise.all([out.rest(), err.rest()]);
   await Deno.remove(cwd);
 });
+
+Deno.test("a command whose output cannot be written whole ends with 1, and one whose reader leaves with 0", async () => {
+  const ended = async (script: string) => {
+    const { child, out, err } = program(["schema"], {}, ["sh", "-c", script]);
+    const [, problem] = await Promise.all([out.rest(), err.rest(), child.status]);
+    return problem;
+  };
+  assertEquals(
+    await ended('"$0" "$@" > /dev/full; echo "$?" >&2'),
+    "The output cannot be written whole.\n1\n",
+  );
+  assertEquals(await ended('("$0" "$@"; echo "$?" >&2) | true'), "0\n");
+});

@@ -1,7 +1,8 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { MAX_BODY_CHARS } from "../../src/record/capture.ts";
 import { privacyConfig } from "../privacy/rules.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { answers, chatRequest, COMPLETION, MESSAGES } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
 import { streamOf } from "../support/pieces.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
@@ -165,6 +166,108 @@ routing:
       assert(!sent.includes(secret), secret);
     }
     assertEquals(record?.head.session, "build-42");
+  }));
+
+const OWN_KEY = 'own/key+of "ada"=';
+
+/** Requests with the key of their client at further places. */
+const WITH_KEY: Readonly<
+  Record<string, (url: string, body: JsonObject) => readonly [string, JsonObject]>
+> = {
+  "a parameter": (url, body) => [`${url}?who=${encodeURIComponent(OWN_KEY)}`, body],
+  "a parameter that is not encoded": (
+    url,
+    body,
+  ) => [`${url}?a=1&who=own/key+of%20%22ada%22=`, body],
+  "the name of a parameter": (url, body) => [`${url}?${encodeURIComponent(OWN_KEY)}`, body],
+  "a text": (url, body) => [url, { ...body, user: `it is ${OWN_KEY}.` }],
+  "a model": (url, body) => [url, { ...body, model: OWN_KEY }],
+  "a session": (url, body) => [url, { ...body, prompt_cache_key: OWN_KEY }],
+  "a path": (url) => [`${new URL(url).origin}/v1/models/${encodeURIComponent(OWN_KEY)}`, {}],
+};
+
+for (const header of ["authorization", "x-api-key"]) {
+  for (const [place, put] of Object.entries(WITH_KEY)) {
+    Deno.test(`a client key from the header ${header} is not recorded if ${place} has it too`, () =>
+      withFolder(async (folder) => {
+        const message = { role: "assistant", content: `You are ${OWN_KEY}` };
+        const choices = [{ index: 0, message, finish_reason: "stop" }];
+        const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+        const { app, thread, finish } = await recordingGateway(
+          `${recordSection(folder, "calls: all, policy: none")}
+security: {enabled: true, api_key: {keys: [{name: bob, value: '${OWN_KEY}'}]}}
+${PLACE}`,
+          world,
+        );
+        const [url, body] = put("http://localhost/v1/chat/completions", {
+          model: "m",
+          ...MESSAGES,
+        });
+        const isRead = Object.keys(body).length === 0;
+        await (await app(
+          new Request(url, {
+            method: isRead ? "GET" : "POST",
+            headers: {
+              host: "localhost",
+              [header]: header === "authorization" ? `Bearer ${OWN_KEY}` : OWN_KEY,
+              "x-gateway-note": `by ${OWN_KEY}`,
+            },
+            body: isRead ? null : JSON.stringify(body).replaceAll("/", "\\/"),
+          }),
+        )).body?.cancel();
+        const [record] = await finish();
+        assertEquals(record?.head.key, "bob");
+        const written = JSON.stringify([record, thread.requests.slice(1)]);
+        for (const part of ["own/", "own\\", "own%2F", "ada\\", "ada%22", 'ada"']) {
+          assert(!written.includes(part), part);
+        }
+        assert(written.includes("client_key"));
+      }));
+  }
+}
+
+Deno.test("a short client key is not recorded as a value, and a word that is like it stays", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, finish } = await recordingGateway(
+      `${recordSection(folder)}
+security: {enabled: true, api_key: {keys: [{name: ada, value: team}]}}
+${PLACE}`,
+      world,
+    );
+    const request = new Request("http://localhost/v1/chat/completions?who=team&about=teams", {
+      method: "POST",
+      headers: { host: "localhost", authorization: "Bearer team", "x-gateway-note": "team" },
+      body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "My team" }] }),
+    });
+    await (await app(request)).body?.cancel();
+    const [record] = await finish();
+    assertEquals(record?.request?.query, "who=%5Bclient_key%5D&about=teams");
+    assertEquals(record?.request?.headers["x-gateway-note"], "[client_key]");
+    assert(record?.request?.body?.includes("My team"));
+  }));
+
+Deno.test("the value of a parameter or a header of the gateway with the name of a credential is not recorded", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const text = recordSection(folder, "calls: all, policy: none") + PLACE;
+    const { app, finish } = await recordingGateway(text, world);
+    const query =
+      "key=marker&api%5Fkey=marker&beta=true&access_token=marker&Subscription-Key=a=marker";
+    const request = new Request(`http://localhost/v1/chat/completions?${query}`, {
+      method: "POST",
+      headers: { host: "localhost", "x-gateway-api-key": "marker", "x-gateway-note": "here" },
+      body: JSON.stringify({ model: "m", ...MESSAGES }),
+    });
+    await (await app(request)).body?.cancel();
+    const [record] = await finish();
+    const masked = "%5Bcredential%5D";
+    assertEquals(
+      record?.request?.query,
+      `key=${masked}&api%5Fkey=${masked}&beta=true&access_token=${masked}&Subscription-Key=${masked}`,
+    );
+    assertEquals(record?.request?.headers["x-gateway-note"], "here");
+    assert(!JSON.stringify(record).includes("marker"));
   }));
 
 Deno.test("an endpoint of vectors has the request alone, and lists of models have the head alone", () =>

@@ -1,4 +1,4 @@
-import { recordCurl } from "../../src/record/curl.ts";
+import { recordCurl, USUAL_KEY_PLACE } from "../../src/record/curl.ts";
 import { visible } from "../../src/admin/page/visible.js";
 import { assert, assertEquals } from "../support/assert.ts";
 import { newRecord } from "../support/records.ts";
@@ -26,6 +26,10 @@ async function run(command: string): Promise<readonly [args: string, body: strin
   }
 }
 
+function at(gatewayUrl: string, keyPlace: { header: string; prefix: string } = USUAL_KEY_PLACE) {
+  return { gatewayUrl, keyPlace };
+}
+
 const BODIES: readonly string[] = [
   '{"model":"m","messages":[]}',
   `{"a":"it's $HOME \`id\` \\"quoted\\" \\u0000 !!"}`,
@@ -41,7 +45,7 @@ Deno.test("the printed command repeats the request byte for byte, and has no sec
       head: { path: "/v1/messages", stream: true },
       request: { headers, query: "beta=true", body },
     });
-    const command = recordCurl(record, "http://127.0.0.1:8080") ?? "";
+    const command = recordCurl(record, at("http://127.0.0.1:8080")) ?? "";
     const [args, sent] = await run(command);
     assertEquals(sent === body, true, body.slice(0, 40));
     assertEquals(args.split("\n"), [
@@ -61,7 +65,7 @@ Deno.test("the printed command repeats the request byte for byte, and has no sec
 });
 
 Deno.test("where the address of the gateway is not known, the command takes it from a variable", async () => {
-  const command = recordCurl(newRecord({ head: { path: "/v1/it's" } }), "") ?? "";
+  const command = recordCurl(newRecord({ head: { path: "/v1/it's" } }), at("")) ?? "";
   const [args] = await run(command);
   assertEquals(args.split("\n")[1], "http://the.host:1/v1/it's");
 });
@@ -70,7 +74,7 @@ Deno.test("a body with hidden characters is sent byte for byte by a command that
   const headers = { "x-empty": "", "x-hostile": "a\u009b31m", "x-gateway-tag": "a" };
   for (const one of "\u001b\r\u007f\u009b\u202e\u200b\u00ad\u{e0041}\ufeff\u2800") {
     const body = `{"a":"é${one}[201~\n`;
-    const command = recordCurl(newRecord({ request: { headers, body } }), "http://a") ?? "";
+    const command = recordCurl(newRecord({ request: { headers, body } }), at("http://a")) ?? "";
     assertEquals(visible(command), command);
     const [args, sent] = await run(command);
     assertEquals(sent, body);
@@ -80,5 +84,18 @@ Deno.test("a body with hidden characters is sent byte for byte by a command that
 });
 
 Deno.test("a record without a body has no command", () => {
-  assertEquals(recordCurl(newRecord({ request: { body: null } }), "http://a"), null);
+  assertEquals(recordCurl(newRecord({ request: { body: null } }), at("http://a")), null);
+});
+
+Deno.test("the command sends the key where the gateway takes it from", async () => {
+  for (
+    const [prefix, field] of [["", "X-Own-Key: the-key"], [
+      "Key",
+      "X-Own-Key: Key the-key",
+    ]] as const
+  ) {
+    const place = at("http://a", { header: "X-Own-Key", prefix });
+    const [args] = await run(recordCurl(newRecord(), place) ?? "");
+    assertEquals(args.split("\n").filter((one) => one.endsWith("the-key")), [field]);
+  }
 });

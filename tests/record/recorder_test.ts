@@ -44,6 +44,19 @@ Deno.test("records are written in groups of 32, or half a second after the first
     assertEquals((await gateway.finish()).length, 41);
   }));
 
+Deno.test("records with more text than is written together wait for no further ones", () =>
+  withFolder(async (folder) => {
+    const time = world();
+    const gateway = await recordingGateway(recordSection(folder) + oneProvider("http://up"), time);
+    for (let call = 0; call < 5; call++) await send(gateway, "a".repeat(1_000_000));
+    await time.advance(0);
+    assertEquals(writes(gateway), [2, 2]);
+    await time.advance(500);
+    assertEquals(writes(gateway), [2, 2, 1]);
+    assertEquals(gateway.counts, { all: 5 });
+    await gateway.finish();
+  }));
+
 Deno.test("a thread that does not answer stops no call; what has no room is dropped and counted", () =>
   withFolder(async (folder) => {
     const time = world();

@@ -34,3 +34,28 @@ Deno.test("each turn of a WebSocket is one record, and its handshake is none", (
       ],
     );
   }));
+
+Deno.test("what is recorded of an open socket follows a reload, for its next turn", () =>
+  withFolder(async (folder) => {
+    const config = (settings: string) => oneProvider("http://up") + recordSection(folder, settings);
+    const { recorder, finish } = await recordingGateway(config("calls: none"), scriptedWorld());
+    await using served = socketGateway(config("calls: none"), {
+      ...wordStreams(() => saying("yes")),
+      newCapture: recorder.newCapture,
+    });
+    {
+      await using client = await served.open();
+      for (const settings of ["calls: none", "calls: all", "calls: heads", "calls: none"]) {
+        served.reload(config(settings));
+        await client.turn({ type: "response.create", model: "m", input: settings, store: false });
+      }
+      served.reload(config("calls: all").replace("enabled: true", "enabled: false"));
+      await client.turn({ type: "response.create", model: "m", input: "off", store: false });
+      await served.reported(6);
+    }
+    const records = await finish();
+    assertEquals(
+      records.map(({ request }) => request && JSON.parse(request.body ?? "{}").input),
+      ["calls: all", undefined],
+    );
+  }));

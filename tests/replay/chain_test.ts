@@ -1,5 +1,6 @@
 import { assertEquals } from "../support/assert.ts";
 import { newDryGateway } from "../../src/replay/plan_record.ts";
+import { newReplay } from "../../src/replay/replay_records.ts";
 import type { CallRecord } from "../../src/record/record.ts";
 import { parsedConfig } from "../support/parsed_config.ts";
 import { differencesIn, recordOf, replayed } from "../support/replay.ts";
@@ -105,5 +106,59 @@ Deno.test("a turn over a WebSocket is replayed as the request of its message", a
 Deno.test("without the link of the chain the request is skipped", async () => {
   const { response: _, ...withoutResponse } = WHOLE;
   const report = await replayed([withoutResponse, SECOND], BASE, BASE);
+  assertEquals([report.replayed, report.skipped.get("previous_not_recorded")], [1, 1]);
+});
+
+/** A turn over a WebSocket whose response its socket holds, and the next one of the same socket. */
+function heldTurns(store: boolean): readonly CallRecord[] {
+  const turn = (members: Readonly<Record<string, unknown>>) =>
+    recordOf("/v1/responses", { model: "auto", store, stream: true, ...members }, {
+      head: { method: "GET" },
+    });
+  const { response } = STREAM;
+  if (response === undefined) throw new Error("no response");
+  return [
+    { ...turn({ input: "What is the capital of Peru?" }), id: "call-1", response },
+    {
+      ...turn({ input: "And of Chile?", previous_response_id: "resp_first" }),
+      id: "call-2",
+      at: "2026-11-23T14:03:11.000Z",
+      previous: { response: "resp_first", record: null },
+    },
+  ];
+}
+
+for (const store of [true, false]) {
+  Deno.test(`a turn that continues one on its socket with store: ${store} is compared`, async () => {
+    const report = await replayed(
+      heldTurns(store),
+      BASE,
+      BASE.replace("name: main", "name: other"),
+    );
+    assertEquals([report.replayed, report.different, [...report.skipped]], [2, 2, []]);
+    assertEquals(differencesIn(report), ["route: main -> other"]);
+  });
+}
+
+Deno.test("a turn that continues one on its socket is compared by the request to its model", async () => {
+  const replay = newReplay({
+    before: parsedConfig(BASE),
+    after: parsedConfig(BASE.replace("claude-x", "claude-y")),
+    seed: 1,
+    isExact: false,
+    continued: new Set(["resp_first"]),
+  });
+  const results = [];
+  for (const turn of heldTurns(false)) results.push(await replay(JSON.stringify(turn)));
+  assertEquals(
+    results.map((one) => typeof one === "string" ? one : one.differences.map(({ kind }) => kind)),
+    [["model", "request"], ["model", "request"]],
+  );
+});
+
+Deno.test("a response that neither gateway has stored makes the next turn skipped, not equal", async () => {
+  // Over HTTP nothing holds a response that is not stored.
+  const turns = heldTurns(false).map((one) => ({ ...one, head: { ...one.head, method: "POST" } }));
+  const report = await replayed(turns, BASE, BASE.replace("name: main", "name: other"));
   assertEquals([report.replayed, report.skipped.get("previous_not_recorded")], [1, 1]);
 });

@@ -327,3 +327,18 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   const { skipped, replayed: count } = await replayed([...records, good], file, file);
   assertEquals([count, [...skipped]], [1, [["unreadable", records.length]]]);
 });
+
+Deno.test("a request to an endpoint without routes is compared as far as one file refuses it", async () => {
+  const counted = recordOf("/v1/responses/input_tokens", { model: "native/m", input: "Hi." });
+  const config = (capabilities: string) => `
+providers:
+  native: {type: compat, base_url: "https://api.openai.com/v1", api_key: k, capabilities: {${capabilities}}}
+routing: {routes: [{name: main, targets: [{provider: native, model: m}]}]}
+`;
+  const [able, unable] = [config("response_input_tokens: true"), config("")];
+  assertEquals((await replayed([counted], able, able)).skipped.get("endpoint"), 1);
+  const refused = (await replayed([counted], able, unable)).groups;
+  assertEquals(refused.map(({ kind, before }) => [kind, before]), [["refused", "not refused"]]);
+  const accepted = (await replayed([counted], unable, able)).groups;
+  assertEquals(accepted.map(({ kind, after }) => [kind, after]), [["accepted", "not refused"]]);
+});

@@ -19,7 +19,8 @@ import {
   type EndUsers,
   isExpired,
 } from "../../access/client_key.ts";
-import { decodeHeaderText, type RequestHeaders } from "../../core/header_fields.ts";
+import { keyField, presentedKey } from "../../access/presented_key.ts";
+import { decodeHeaderText } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
@@ -179,23 +180,7 @@ function findKey(digest: Uint8Array, keys: readonly ClientKey[]): FoundKey | nul
   return found;
 }
 
-/** Returns the key in the request headers, or an empty text. */
-function presentedKey(headers: RequestHeaders, settings: KeySettings): string {
-  const key = afterPrefix(headers.get(settings.header) ?? "", settings.prefix);
-  return key !== "" || !settings.allow_x_api_key ? key : headers.get("x-api-key") ?? "";
-}
-
-/**
- * Returns the header value after the prefix; empty if the prefix is missing. Scheme names are
- * case-insensitive (RFC 9110, section 11.1).
- */
-function afterPrefix(value: string, prefix: string): string {
-  if (prefix === "") return value;
-  const [start, rest] = [value.slice(0, prefix.length), value.slice(prefix.length)];
-  return start.toLowerCase() === prefix.toLowerCase() && rest.startsWith(" ") ? rest.trim() : "";
-}
-
-function describeKeyHeader({ header, prefix, allow_x_api_key }: KeySettings): string {
-  const form = `${header}: ${prefix === "" ? "" : `${prefix} `}KEY`;
-  return allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
+function describeKeyHeader(settings: KeySettings): string {
+  const form = keyField(settings, "KEY");
+  return settings.allow_x_api_key ? `${form} or X-API-Key: KEY` : form;
 }

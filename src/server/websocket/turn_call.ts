@@ -56,7 +56,8 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         planned: gateway.planned,
         responseHeaders: {},
       };
-      call.capture = gateway.newCapture(call);
+      // What may be captured is for the current configuration to say, however old the socket is.
+      call.capture = gateway.newCapture({ ...call, generation: gateway.generation });
       setSession(call, session);
       startPrivacy(call, handshake.client.privacy?.policy ?? null);
       gateway.began?.(report, headers);
