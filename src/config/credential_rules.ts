@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { hostAt } from "../data/hosts.ts";
 import { CREDENTIAL_TYPES } from "./credential_schema.ts";
+import { isOwnHeader, OWN_HEADER } from "./fields.ts";
 import type { FileText } from "./files.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, CredentialConfig, WrittenProvider } from "./schema.ts";
@@ -137,6 +138,9 @@ function memberProblems(written: JsonObject, path: Path, files: Outside["files"]
     ),
     ...written.expires_field !== undefined && written.field === undefined
       ? [problem([...path, "expires_field"], "requires field", "key")]
+      : [],
+    ...typeof written.header === "string" && isOwnHeader(written.header)
+      ? [problem([...path, "header"], OWN_HEADER)]
       : [],
     ...typeof written.key_file === "string" ? keyFileProblems(written.key_file, path, files) : [],
   ];

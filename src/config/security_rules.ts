@@ -38,8 +38,13 @@ const FORWARDED_HEADERS = [
   "idempotency-key",
   "compat-beta",
   "messages-beta",
+  "anthropic-beta",
+  "anthropic-version",
   "accept",
+  "range",
+  "if-range",
   "traceparent",
+  "tracestate",
 ];
 
 /** True for a header whose values leave the gateway. */

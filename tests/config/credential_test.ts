@@ -73,6 +73,10 @@ Deno.test("each type has its ways, of which one is stated with all that it needs
       "type: aws, region: r, service: s, source: imds, header: x",
       `${PLACE}.header: has no meaning with type aws and source: imds`,
     ],
+    [
+      "type: file, path: /t, header: Content-Length",
+      `${PLACE}.header: is set by the gateway and cannot be configured`,
+    ],
     ["type: command", `${PLACE}.type: must be file, entra, google or aws`],
   ];
   for (const [credential, ...expected] of cases) {
