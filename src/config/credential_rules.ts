@@ -11,11 +11,11 @@ import { fileText, type Outside } from "./tls_rules.ts";
 
 type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
-/** Members that each type has besides `type` and `refresh_before`. */
+/** Members that each type has besides `type`. */
 const ALWAYS: Readonly<Record<CredentialType, readonly string[]>> = {
   file: ["header", "prefix"],
-  entra: ["header", "prefix", "scope"],
-  google: ["header", "prefix", "scope"],
+  entra: ["header", "prefix", "scope", "refresh_before"],
+  google: ["header", "prefix", "scope", "refresh_before"],
   aws: ["region", "service"],
 };
 
@@ -48,9 +48,12 @@ const WAYS: Readonly<Record<CredentialType, readonly Way[]>> = {
       required: ["secret_access_key"],
       optional: ["session_token"],
     },
-    { by: { source: "web_identity" }, required: ["role_arn", "token_file"] },
-    { by: { source: "imds" }, required: [] },
-    { by: { source: "container" }, required: [] },
+    // The keys of the way above have no end.
+    ...[
+      { by: { source: "web_identity" }, required: ["role_arn", "token_file"] },
+      { by: { source: "imds" }, required: [] },
+      { by: { source: "container" }, required: [] },
+    ].map((way) => ({ ...way, optional: ["refresh_before"] })),
   ],
 };
 
@@ -121,7 +124,6 @@ function memberProblems(written: JsonObject, path: Path, files: Outside["files"]
   const always = ALWAYS[type];
   const known = [
     "type",
-    "refresh_before",
     "member" in by ? by.member : "source",
     ...always,
     ...required,
