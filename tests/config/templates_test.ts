@@ -21,6 +21,7 @@ security:
         models: [m]
         requests_per_minute: 1
         budgets: [{per: day, usd: 1}]
+        adopt_unknown: false
         labels: {team: red}
       - {name: c, value: u}
   templates:
@@ -51,7 +52,7 @@ security:
     [b?.models, b?.requests_per_minute, b?.max_concurrent, b?.budgets, b?.labels],
     [["m"], 1, 5, [{ per: "day", usd: 1 }], { team: "red", tier: "silver" }],
   );
-  assertEquals([c?.models, c?.adopt_unknown], [undefined, false]);
+  assertEquals([b?.adopt_unknown, c?.models, c?.adopt_unknown], [false, undefined, undefined]);
 });
 
 Deno.test("templates have unique names and known providers, and only known ones are named", () => {
