@@ -77,7 +77,7 @@ function collectValues(
   for (const { labels, rules } of jwt.issuers) {
     for (const [label, claim] of Object.entries(labels)) {
       for (const rule of rules) {
-        if (rule.claim === claim) for (const value of rule.values) add(label, value);
+        if (rule.claim === claim) { for (const value of rule.values) add(label, value); }
       }
     }
   }

@@ -128,7 +128,9 @@ async function fetchWith(
       await body.cancel();
       const { status, headers } = response.value;
       const refusal = keyRefusal(status);
-      return refusal === null ? null : { refusal, retryAfterMs: retryAfterMs(headers, world.unix() * 1000) };
+      return refusal === null
+        ? null
+        : { refusal, retryAfterMs: retryAfterMs(headers, world.unix() * 1000) };
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);
