@@ -86,7 +86,7 @@ const PROFILE = {
   budgets: budgets,
   adopt_unknown: flag().optional().describe(
     "With isolate_clients: let the key use objects at providers of which no owner is known, such as " +
-      "those from before the gateway; it does not become their owner.",
+      "those from before the gateway; it does not become their owner. Not by default.",
   ),
   privacy: policyName,
   labels: labels().describe(
