@@ -43,7 +43,7 @@ Deno.test("a socket completes the turn that runs at the end of its token, refuse
   real.close();
 });
 
-Deno.test("a socket stays open while the keys of its issuer are not available, and goes on with them", async () => {
+Deno.test("a socket stays open while the keys of its issuer are not available, and serves turns again with them", async () => {
   const key = await newSigningKey("k1");
   const real = newRealWorld();
   const { fetch } = wordStreams(() => saying("yes"));
