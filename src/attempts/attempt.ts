@@ -16,8 +16,8 @@ import { type Candidate, type Candidates, setCarriage } from "../call/inference.
 import type { BreakerVerdict } from "../traffic/breakers.ts";
 import type { Slot } from "../traffic/provider_slots.ts";
 import { storageUnavailable } from "../store/store_failure.ts";
+import { sendWithCredential } from "../upstream/credential_renewal.ts";
 import { open } from "../upstream/open.ts";
-import { sendWithCredential } from "./credential_renewal.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";
 import { sendThinkingOrNot, type Unthinking } from "./thinking_repeat.ts";
@@ -240,8 +240,13 @@ function sendAttempt(call: Call, candidate: Candidate, attempt: Attempt): Promis
       sendUnlessOpen(call, prepared, { ...attempt, isRotated: isRotated || isRenewed });
     return credential === null
       ? sendOnce(false)
-      : sendWithCredential(call, credential.holder, sendOnce);
+      : sendWithCredential(call, credential.holder, sendOnce, refusedWith);
   }
+}
+
+/** Returns the status with which the provider has refused the key; undefined if it has not. */
+function refusedWith(reply: Result<Reply>): number | undefined {
+  return reply.ok || isRefusal(reply.failure) ? undefined : reply.failure.keyRefusal?.status;
 }
 
 /** Sends one request of an attempt unless the circuit breaker is open. */

@@ -28,6 +28,7 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
     ),
     ...endUserWarnings(keys),
     ...groupWarnings(config),
+    ...memberlessWarnings(config),
     ...labelWarnings(config),
   ];
 }
@@ -131,6 +132,23 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
       `set max_concurrent of ${unbounded.join(", ")}`;
     return [problem([...path, "budgets"], text)];
   });
+}
+
+/** Returns a warning for each template of a group by which no client is in it. */
+function memberlessWarnings(
+  { security: { provider, groups, api_key, jwt } }: Config,
+): Problem[] {
+  const rules = provider === "jwt" ? jwt.issuers.flatMap((issuer) => issuer.rules) : [];
+  const given = new Set([...api_key.keys, ...rules].map(({ template }) => template));
+  return groups.flatMap(({ templates }, index) =>
+    templates.flatMap((name, place) =>
+      given.has(name) ? [] : [problem(
+        ["security", "groups", index, "templates", place],
+        "is the template of no client key and of no token, so by it no client is in the group; " +
+          "end users are in none",
+      )]
+    )
+  );
 }
 
 /**

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { hostAt } from "../data/hosts.ts";
 import { CREDENTIAL_TYPES } from "./credential_schema.ts";
+import { isOwnHeader, OWN_HEADER } from "./fields.ts";
 import type { FileText } from "./files.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, CredentialConfig, WrittenProvider } from "./schema.ts";
@@ -10,11 +11,11 @@ import { fileText, type Outside } from "./tls_rules.ts";
 
 type CredentialType = (typeof CREDENTIAL_TYPES)[number];
 
-/** Members that each type has besides `type` and `refresh_before`. */
+/** Members that each type has besides `type`. */
 const ALWAYS: Readonly<Record<CredentialType, readonly string[]>> = {
   file: ["header", "prefix"],
-  entra: ["header", "prefix", "scope"],
-  google: ["header", "prefix", "scope"],
+  entra: ["header", "prefix", "scope", "refresh_before"],
+  google: ["header", "prefix", "scope", "refresh_before"],
   aws: ["region", "service"],
 };
 
@@ -47,9 +48,12 @@ const WAYS: Readonly<Record<CredentialType, readonly Way[]>> = {
       required: ["secret_access_key"],
       optional: ["session_token"],
     },
-    { by: { source: "web_identity" }, required: ["role_arn", "token_file"] },
-    { by: { source: "imds" }, required: [] },
-    { by: { source: "container" }, required: [] },
+    // The keys of the way above have no end.
+    ...[
+      { by: { source: "web_identity" }, required: ["role_arn", "token_file"] },
+      { by: { source: "imds" }, required: [] },
+      { by: { source: "container" }, required: [] },
+    ].map((way) => ({ ...way, optional: ["refresh_before"] })),
   ],
 };
 
@@ -120,7 +124,6 @@ function memberProblems(written: JsonObject, path: Path, files: Outside["files"]
   const always = ALWAYS[type];
   const known = [
     "type",
-    "refresh_before",
     "member" in by ? by.member : "source",
     ...always,
     ...required,
@@ -137,6 +140,9 @@ function memberProblems(written: JsonObject, path: Path, files: Outside["files"]
     ),
     ...written.expires_field !== undefined && written.field === undefined
       ? [problem([...path, "expires_field"], "requires field", "key")]
+      : [],
+    ...typeof written.header === "string" && isOwnHeader(written.header)
+      ? [problem([...path, "header"], OWN_HEADER)]
       : [],
     ...typeof written.key_file === "string" ? keyFileProblems(written.key_file, path, files) : [],
   ];

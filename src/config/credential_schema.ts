@@ -36,7 +36,8 @@ export const credentialSchema = section({
     .describe("Word before the token; default Bearer, empty for none. Not for type aws."),
   refresh_before: duration(1_000).optional()
     .describe(
-      "Time before its end at which a credential is replaced; by default a fifth of its time, at least 5m.",
+      "Time before its end at which a credential is replaced; by default a fifth of its time, at least 5m. " +
+        "Not for type file and for keys of aws in the file.",
     ),
   path: text().optional()
     .describe(

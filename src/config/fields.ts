@@ -85,6 +85,28 @@ export function isHeaderName(written: string): boolean {
   return TOKEN.test(written);
 }
 
+/** Headers that the gateway sets: connection, request framing and response encoding. */
+const OWN_HEADERS: ReadonlySet<string> = new Set([
+  "accept-encoding",
+  "connection",
+  "content-length",
+  "expect",
+  "host",
+  "keep-alive",
+  "te",
+  "trailer",
+  "transfer-encoding",
+  "upgrade",
+]);
+
+/** Problem text for a request header that the gateway sets. */
+export const OWN_HEADER = "is set by the gateway and cannot be configured";
+
+/** True for a request header that the gateway sets, so that no configured value is sent in it. */
+export function isOwnHeader(name: string): boolean {
+  return OWN_HEADERS.has(name.toLowerCase());
+}
+
 /** Returns the schema of an HTTP header name. */
 export function headerName() {
   return z.string().regex(TOKEN, { error: "is not a valid header name" });

@@ -1,7 +1,13 @@
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { type Host, hostAt, HOSTS, profileOf } from "../data/hosts.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import { isHeaderValue, NOT_A_HEADER_VALUE, parseNumber } from "./fields.ts";
+import {
+  isHeaderValue,
+  isOwnHeader,
+  NOT_A_HEADER_VALUE,
+  OWN_HEADER,
+  parseNumber,
+} from "./fields.ts";
 import { completeCredential } from "./credential_rules.ts";
 import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
@@ -23,20 +29,6 @@ const KNOWN_VERSIONS: readonly unknown[] = ["2023-06-01", "2026-10-21"];
 
 /** For each provider type, the configuration key whose value is sent in a header. */
 const SENT_KEYS = { compat: "organization", messages: "api_version", local: null } as const;
-
-/** Headers that the gateway sets: connection, request framing and response encoding. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
-  "accept-encoding",
-  "connection",
-  "content-length",
-  "expect",
-  "host",
-  "keep-alive",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** Returns the problems between the keys of the providers. Takes the value before defaults. */
 export function providerProblems(providers: unknown): Problem[] {
@@ -123,8 +115,8 @@ function headerProblems(headers: unknown, path: Path): Problem[] {
   for (const key of Object.keys(headers)) {
     const name = key.toLowerCase();
     const place = [...path, "headers", key];
-    if (OWN_HEADERS.has(name)) {
-      problems.push(problem(place, "is set by the gateway and cannot be configured", "key"));
+    if (isOwnHeader(name)) {
+      problems.push(problem(place, OWN_HEADER, "key"));
     } else if (seen.has(name)) {
       problems.push(problem(place, "is set twice; header names are not case-sensitive", "key"));
     }

@@ -38,8 +38,13 @@ const FORWARDED_HEADERS = [
   "idempotency-key",
   "compat-beta",
   "messages-beta",
+  "anthropic-beta",
+  "anthropic-version",
   "accept",
+  "range",
+  "if-range",
   "traceparent",
+  "tracestate",
 ];
 
 /** True for a header whose values leave the gateway. */
@@ -88,23 +93,32 @@ function blankProblem(secret: unknown, path: Path): Problem[] {
 
 /** Returns a warning for each valid setting that is likely a mistake. */
 export function securityWarnings({ security, rate_limiting }: Config): Problem[] {
-  const { enabled, provider, api_key, templates } = security;
+  const { enabled, provider, api_key, templates, jwt } = security;
   if (!enabled) return [];
   if (provider === "none") {
     const text = "is none, so no key is required although security.enabled is true";
     return [problem(["security", "provider"], text)];
   }
-  if (rate_limiting.enabled) return [];
+  const issuers = provider === "jwt" || jwt.issuers.length === 0 ? [] : [
+    problem(
+      ["security", "jwt", "issuers"],
+      "have no effect while security.provider is api_key, so their tokens are refused",
+    ),
+  ];
+  if (rate_limiting.enabled) return issuers;
   const isSet = ({ requests_per_minute: rate }: Pick<TemplateConfig, "requests_per_minute">) =>
     rate !== undefined;
   const fromTemplate = new Set(templates.filter(isSet).map(({ name }) => name));
   const own = api_key.keys.map((key, index) => ({ key, path: [...PLACE, "keys", index] }))
     .filter(({ key }) => !fromTemplate.has(key.template ?? ""));
   const shared = templates.map((key, index) => ({ key, path: ["security", "templates", index] }));
-  return [...own, ...shared].filter(({ key }) => isSet(key)).map(({ path }) =>
-    problem(
-      [...path, "requests_per_minute"],
-      "has no effect while rate_limiting.enabled is false",
-    )
-  );
+  return [
+    ...issuers,
+    ...[...own, ...shared].filter(({ key }) => isSet(key)).map(({ path }) =>
+      problem(
+        [...path, "requests_per_minute"],
+        "has no effect while rate_limiting.enabled is false",
+      )
+    ),
+  ];
 }

@@ -84,9 +84,9 @@ const PROFILE = {
   endpoints: z.array(z.enum(ENDPOINT_NAMES)).min(1).optional()
     .describe("Endpoints that the key may use; all by default."),
   budgets: budgets,
-  adopt_unknown: flag().prefault(false).describe(
+  adopt_unknown: flag().optional().describe(
     "With isolate_clients: let the key use objects at providers of which no owner is known, such as " +
-      "those from before the gateway; it does not become their owner.",
+      "those from before the gateway; it does not become their owner. Not by default.",
   ),
   privacy: policyName,
   labels: labels().describe(

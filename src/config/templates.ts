@@ -12,7 +12,6 @@ export function completeKeys(security: Security): Security {
       ...template,
       ...key,
       budgets: key.budgets.length > 0 ? key.budgets : template.budgets,
-      adopt_unknown: key.adopt_unknown || template.adopt_unknown,
       labels: { ...template.labels, ...key.labels },
     };
   });

@@ -32,7 +32,10 @@ export function newFileSource(
       const endsMs = typeof ends === "string" && !/^\d+$/.test(ends)
         ? parseDate(ends)
         : endAfter(ends, 0);
-      if (Number.isNaN(endsMs)) return noCredential("expires_field of the file is not a time");
+      // Also a number that no date can have, such as the nanoseconds of some programs.
+      if (Number.isNaN(new Date(endsMs).getTime())) {
+        return noCredential("expires_field of the file is not a time");
+      }
       return endsMs <= world.wall()
         ? noCredential("the token of the file has ended")
         : fileToken(value[field], endsMs);

@@ -95,7 +95,7 @@ function compileProfile(
   return {
     name: written.name,
     template,
-    adoptsUnknown: written.adopt_unknown,
+    adoptsUnknown: written.adopt_unknown ?? false,
     permissions: compilePermissions(written),
     privacy: policiesOf(written, template, groups, security),
     labels,

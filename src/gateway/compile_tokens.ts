@@ -64,14 +64,21 @@ export function sourceOf(
   return jwks_url === undefined ? `file ${jwks_file}` : `url ${jwks_url}`;
 }
 
-/** Returns the values of each label in the configuration. */
+/** Returns the values of each label in templates, keys, and rules for the claim of the label. */
 function collectValues(
-  { security: { templates, api_key } }: Settings,
+  { security: { templates, api_key, jwt } }: Settings,
 ): ReadonlyMap<string, ReadonlySet<string>> {
   const values = new Map<string, Set<string>>();
+  const add = (label: string, value: string) =>
+    values.set(label, (values.get(label) ?? new Set()).add(value));
   for (const { labels } of [...templates, ...api_key.keys]) {
-    for (const [label, value] of Object.entries(labels)) {
-      values.set(label, (values.get(label) ?? new Set()).add(value));
+    for (const [label, value] of Object.entries(labels)) add(label, value);
+  }
+  for (const { labels, rules } of jwt.issuers) {
+    for (const [label, claim] of Object.entries(labels)) {
+      for (const rule of rules) {
+        if (rule.claim === claim) { for (const value of rule.values) add(label, value); }
+      }
     }
   }
   return values;

@@ -12,6 +12,8 @@ function newLinkLocal(): BlockList {
   const addresses = new BlockList();
   addresses.addSubnet("169.254.0.0", 16, "ipv4");
   addresses.addSubnet("fe80::", 10, "ipv6");
+  // AWS has its services of a machine here, such as the agent of a pod, which gets a secret.
+  addresses.addSubnet("fd00:ec2::", 32, "ipv6");
   return addresses;
 }
 
@@ -19,7 +21,8 @@ function newLinkLocal(): BlockList {
  * Returns the proxy rule of the environment variables, with the rules of Go; null if they name no
  * proxy. `HTTP_PROXY` is for http, `HTTPS_PROXY` for https and `ALL_PROXY` for both, also in lower
  * case. Requests to loopback hosts, to link-local
- * addresses and to the entries of `NO_PROXY` never go through a proxy.
+ * addresses and those of a machine at AWS, and to the entries of `NO_PROXY` never go through a
+ * proxy.
  */
 export function parseProxyRule(variable: (name: string) => string | undefined): ProxyRule | null {
   const read = (name: string) => variable(name) || variable(name.toLowerCase()) || "";

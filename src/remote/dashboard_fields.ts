@@ -73,13 +73,13 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
   };
 }
 
-function sharedHeaders({ headers, generation }: Call): DashboardFields["headers"] {
-  // The configuration may name any header for the client key.
-  const keyHeader = generation.config.security.api_key.header.toLowerCase();
+function sharedHeaders({ headers, generation, client: { key } }: Call): DashboardFields["headers"] {
+  // The configuration may name any header for the client key and for its end users.
+  const own = [generation.config.security.api_key.header.toLowerCase(), key?.endUsers?.header];
   const shared: Record<string, string> = {};
   for (const name of SHARED_HEADERS) {
     const value = headers.get(name);
-    if (value !== null && value !== "" && name !== keyHeader) {
+    if (value !== null && value !== "" && !own.includes(name)) {
       shared[name] = decodeHeaderText(value);
     }
   }

@@ -11,6 +11,7 @@ import { newAttemptTimer } from "./attempt_timer.ts";
 import { authorized } from "./authorize.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
+import { sendWithCredential } from "./credential_renewal.ts";
 import { retryAfterMs } from "./headers.ts";
 import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
@@ -56,24 +57,45 @@ async function fetchCatalog(context: Context, provider: Provider): Promise<Catal
     const account = pickAccount(context, provider, { accounts, model: "", used });
     if (account === null) return null;
     used.add(account);
-    const fetched = await fetchWith(context, provider, account);
+    const fetched = await fetchRenewing(context, provider, account);
+    if (fetched === "no credential") continue;
     if (fetched === null || !("refusal" in fetched)) {
       if (fetched !== null) trial.served(account);
       return fetched;
     }
-    if (!trial.refused(account, fetched)) return null;
+    if (!hasPool(provider) || !trial.refused(account, fetched)) return null;
   }
 }
 
 /**
- * Returns the model list that an account receives, null if the fetch fails, or the refusal of its
- * key.
+ * The model list that an account receives, the refusal of its key, or null if the fetch fails for
+ * another reason.
  */
+type Fetched = Catalog | RefusedKey | "no credential" | null;
+
+/** Fetches a model list as a call is sent: with a credential that is refreshed if it is refused. */
+function fetchRenewing(
+  context: Context,
+  provider: Provider,
+  account: ProviderAccount,
+): Promise<Fetched> {
+  const fetchOnce = () => fetchWith(context, provider, account);
+  if (account.credential === null) return fetchOnce();
+  const call = { cancellation: new Cancellation(), world: context.world };
+  return sendWithCredential(call, account.credential.holder, fetchOnce, refusedWith);
+}
+
+function refusedWith(fetched: Fetched): number | undefined {
+  return typeof fetched === "object" && fetched !== null && "refusal" in fetched
+    ? fetched.refusal.status
+    : undefined;
+}
+
 async function fetchWith(
   { world, metrics, state: { turns } }: Context,
   provider: Provider,
   account: ProviderAccount,
-): Promise<Catalog | RefusedKey | null> {
+): Promise<Fetched> {
   const { wire } = provider;
   const timer = newAttemptTimer(world, new Cancellation(), {
     timeoutMs: FETCH_TIMEOUT_MS,
@@ -88,7 +110,7 @@ async function fetchWith(
       url,
       headers: wire.headers({ provider, account }, new Headers()),
     }, { world, turns });
-    if (!complete.ok) return null;
+    if (!complete.ok) return "no credential";
     const response = await connect(world, url, {
       request,
       headers: complete.value,
@@ -106,8 +128,9 @@ async function fetchWith(
       await body.cancel();
       const { status, headers } = response.value;
       const refusal = keyRefusal(status);
-      if (refusal === null || !hasPool(provider)) return null;
-      return { refusal, retryAfterMs: retryAfterMs(headers, world.unix() * 1000) };
+      return refusal === null
+        ? null
+        : { refusal, retryAfterMs: retryAfterMs(headers, world.unix() * 1000) };
     }
     const bytes = await readAll(body, MAX_LIST_BYTES);
     if (!bytes.ok) count(bytes.failure);

@@ -35,7 +35,6 @@ Deno.test("a key without further settings may use everything and has no limit", 
       previous: [],
       budgets: [],
       disabled: false,
-      adopt_unknown: false,
       labels: {},
     },
   ]);

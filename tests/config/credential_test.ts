@@ -73,6 +73,19 @@ Deno.test("each type has its ways, of which one is stated with all that it needs
       "type: aws, region: r, service: s, source: imds, header: x",
       `${PLACE}.header: has no meaning with type aws and source: imds`,
     ],
+    [
+      "type: file, path: /t, header: Content-Length",
+      `${PLACE}.header: is set by the gateway and cannot be configured`,
+    ],
+    [
+      "type: file, path: /t, refresh_before: 10m",
+      `${PLACE}.refresh_before: has no meaning with type file and path`,
+    ],
+    [
+      "type: aws, region: r, service: s, access_key_id: a, secret_access_key: b, refresh_before: 10m",
+      `${PLACE}.refresh_before: has no meaning with type aws and access_key_id`,
+    ],
+    ["type: aws, region: r, service: s, source: imds, refresh_before: 10m"],
     ["type: command", `${PLACE}.type: must be file, entra, google or aws`],
   ];
   for (const [credential, ...expected] of cases) {

@@ -82,3 +82,13 @@ Deno.test("a key set that is no regular file is a problem of the file, because i
     "security.jwt.issuers[0].jwks_file: names a file that is not a regular file",
   ]);
 });
+
+Deno.test("issuers whose tokens are not accepted are a warning", () => {
+  const warned = (provider: string) =>
+    warningsOf(withSection(tokenSecurity({}, { provider }).trim()))
+      .map((line) => line.replace(/ \(line .*$/, ""));
+  assertEquals(warned("jwt"), []);
+  assertEquals(warned("api_key"), [
+    "security.jwt.issuers: have no effect while security.provider is api_key, so their tokens are refused",
+  ]);
+});

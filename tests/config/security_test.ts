@@ -43,6 +43,8 @@ Deno.test("problems in security and rate_limiting are reported with line and col
       "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "security: {api_key: {header: Session_Id}}":
       "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
+    "security: {api_key: {header: Anthropic-Beta}}":
+      "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "security: {api_key: {header: Idempotency-Key}}":
       "security.api_key.header: must not be a header that is forwarded, because the keys would be forwarded too (line 1, column 30)",
     "rate_limiting: {requests_per_minute: 0}":

@@ -21,6 +21,7 @@ security:
         models: [m]
         requests_per_minute: 1
         budgets: [{per: day, usd: 1}]
+        adopt_unknown: false
         labels: {team: red}
       - {name: c, value: u}
   templates:
@@ -51,7 +52,7 @@ security:
     [b?.models, b?.requests_per_minute, b?.max_concurrent, b?.budgets, b?.labels],
     [["m"], 1, 5, [{ per: "day", usd: 1 }], { team: "red", tier: "silver" }],
   );
-  assertEquals([c?.models, c?.adopt_unknown], [undefined, false]);
+  assertEquals([b?.adopt_unknown, c?.models, c?.adopt_unknown], [false, undefined, undefined]);
 });
 
 Deno.test("templates have unique names and known providers, and only known ones are named", () => {
@@ -151,5 +152,21 @@ Deno.test("more end users of all keys than are counted is a warning", () => {
   assertEquals(warnings(40_000), []);
   assertEquals(warnings(40_001), [
     "security.api_key.keys: have 100001 end users by end_users.max, and limits of 100000 are counted in all",
+  ]);
+});
+
+Deno.test("a template that puts no client into a group is a warning, also that of end users", () => {
+  const warnings = (template: string) =>
+    warningsOf(withSection(`security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: a, value: s, template: given, end_users: {header: X-User, template: user}}
+  templates: [{name: given, max_concurrent: 1}, {name: user, max_concurrent: 1}]
+  groups: [{name: g, templates: [given, ${template}], tokens_per_minute: 9}]
+`)).map((line) => line.replace(/ \(line .*$/, ""));
+  assertEquals(warnings("given"), []);
+  assertEquals(warnings("user"), [
+    "security.groups[0].templates[1]: is the template of no client key and of no token, so by it no client is in the group; end users are in none",
   ]);
 });

@@ -78,6 +78,8 @@ Deno.test("a member of a JSON file is the token, and another one its end", async
     [JSON.stringify({ token: "t", ends: new Date(endsMs).toISOString() }), token("t", endsMs)],
     [JSON.stringify({ token: "t", ends: "soon" }), noTime],
     [JSON.stringify({ token: "t" }), noTime],
+    [JSON.stringify({ token: "t", ends: endsMs * 1_000_000 }), noTime],
+    ['{"token": "t", "ends": 1e400}', noTime],
     [JSON.stringify({ token: "t", ends: 1 }), "the token of the file has ended"],
     ['{"token": "t", "en', "the file is no JSON object"],
     [

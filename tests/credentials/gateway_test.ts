@@ -314,3 +314,36 @@ Deno.test("the model list of a provider is fetched with its credential", async (
   await app(new Request("http://localhost/v1/models", { headers: { host: "localhost" } }));
   assertEquals(authorizations(sent), ["Bearer token-1"]);
 });
+
+const LISTED = credentialConfig(ENTRA, { settings: ", models: {mode: fetch}" });
+
+/** The models that a gateway lists. */
+async function listed({ app }: Pick<CredentialGateway, "app">): Promise<readonly unknown[]> {
+  const request = new Request("http://localhost/v1/models", { headers: { host: "localhost" } });
+  const { data } = await (await app(request)).json();
+  return data.map(({ id }: { readonly id: unknown }) => id);
+}
+
+/** A model list with one model, for requests with this token. */
+function listFor(token: string, { headers }: Sent): Promise<Response> {
+  return headers.get("authorization") === `Bearer ${token}`
+    ? answers(200, { object: "list", data: [{ id: "m-1", object: "model" }] })
+    : answers(401, { error: { message: "Invalid token.", type: "t", code: "c" } });
+}
+
+Deno.test("a model list waits for the first token, and is fetched again with another one if that is refused", async () => {
+  const first = Promise.withResolvers<void>();
+  const gateway = await credentialGateway(LISTED, {
+    token: async (count) => {
+      await first.promise;
+      return await issue(`token-${count}`);
+    },
+    provider: (sent) => listFor("token-2", sent),
+  });
+  const models = listed(gateway);
+  await gateway.world.advance(0);
+  assertEquals(gateway.sent.length, 0);
+  first.resolve();
+  assertEquals(await models, ["up/m-1"]);
+  assertEquals(authorizations(gateway.sent), ["Bearer token-1", "Bearer token-2"]);
+});

@@ -98,3 +98,19 @@ Deno.test("the gauge of a provider shows the credential that ends first, and err
   assertEquals(Object.values(samplesNamed(text, "gateway_credential_expires_seconds")), [3_600]);
   assertEquals(JSON.stringify(await ask()).includes("secret-token"), false);
 });
+
+Deno.test("a model list is fetched with another key of the pool while a credential cannot be had", async () => {
+  const keys =
+    `{name: cloud, weight: 99, credential: {${ENTRA}}}, {name: plain, weight: 1, value: sk-plain}`;
+  const { app, sent } = await credentialGateway(
+    poolConfig(keys, { settings: "models: {mode: fetch}" }),
+    {
+      token: () => answers(500, "out of order"),
+      provider: () => answers(200, { object: "list", data: [{ id: "m-1", object: "model" }] }),
+    },
+  );
+  const request = new Request("http://localhost/v1/models", { headers: { host: "localhost" } });
+  const { data } = await (await app(request)).json();
+  assertEquals(data.map(({ id }: { readonly id: unknown }) => id), ["up/m-1"]);
+  assertEquals(credentialsOf(sent), ["Bearer sk-plain"]);
+});

@@ -49,10 +49,10 @@ Deno.test("requests to loopback names and addresses never go through a proxy", (
 
 Deno.test("requests to link-local addresses, such as the metadata service of a cloud, never go through a proxy", () => {
   const env = { ALL_PROXY: "http://proxy.test" };
-  for (const host of ["169.254.169.254", "169.254.170.2", "[fe80::1]"]) {
+  for (const host of ["169.254.169.254", "169.254.170.2", "[fe80::1]", "[fd00:ec2::23]"]) {
     assert(!isProxied(env, `http://${host}/latest`), host);
   }
-  for (const host of ["169.255.0.1", "[fd00:ec2::24]"]) {
+  for (const host of ["169.255.0.1", "[fd00:ec3::23]"]) {
     assert(isProxied(env, `http://${host}/`), host);
   }
 });

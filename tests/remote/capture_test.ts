@@ -171,6 +171,15 @@ Deno.test("the header with the client keys is never shared, whatever its name is
   assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
 });
 
+Deno.test("the header that names the end users of a client key is not shared", async () => {
+  const security = "security: {enabled: true, api_key: {keys: " +
+    "[{name: a, value: key-of-a, end_users: {header: X-Gateway-User}}]}}";
+  const call = await captured(config("enabled: true", security), {
+    headers: { "authorization": "Bearer key-of-a", "x-gateway-user": "ada", "x-app": "desk" },
+  });
+  assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
+});
+
 Deno.test("request and response are captured unchanged, each by its own switch", async () => {
   const asked = '{"model":"m","messages":[{"role":"user","content":"Hello"}]}';
   const prompts = await captured(config("enabled: true, share_prompts: true"));

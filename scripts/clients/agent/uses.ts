@@ -1,3 +1,4 @@
+import { CLOCK_SKEW_S } from "../../../src/access/tokens/verify.ts";
 import { signToken } from "../../tools/issuer.ts";
 import { hasBlock, resultsOf, toolsOf } from "./exchange.ts";
 import type { Faults, UpstreamFault } from "./place.ts";
@@ -18,6 +19,9 @@ export interface Use {
 
 /** A time in the year 2001, in seconds since 1970. */
 const EXPIRED_S = 1_000_000_000;
+
+/** Time for which a token is valid that expires in a session: longer than the client's start. */
+const SHORT_S = 20;
 
 /** Last text of each plan. */
 export const DONE = "All done.";
@@ -233,6 +237,29 @@ export const USES: readonly Use[] = [
     check(seen) {
       const statuses = seen.exchanges.map(({ status }) => status);
       const isRenewed = statuses[0] === 401 && statuses.slice(1).every((one) => one === 200);
+      return expected(
+        seen.result === DONE && isRenewed,
+        summaryOf(seen),
+        "the client asks for another one",
+      );
+    },
+  },
+  {
+    title: "tokens of an issuer from `apiKeyHelper`, one expires in the session",
+    options() {
+      const endS = Math.floor(Date.now() / 1000) + SHORT_S;
+      const [short, next] = [signToken(endS - CLOCK_SKEW_S), signToken()];
+      const helper = `if [ $(date +%s) -lt ${endS} ]; then echo ${short}; else echo ${next}; fi`;
+      const wait = `timeout ${SHORT_S} tail -f /dev/null; echo one`;
+      return {
+        prompts: [planned(calls(["Bash", { command: wait }]), DONE)],
+        key: "",
+        args: ["--settings", JSON.stringify({ apiKeyHelper: helper })],
+      };
+    },
+    check(seen) {
+      const [first, ...later] = seen.exchanges.map(({ status }) => status);
+      const isRenewed = first === 200 && later.filter((one) => one !== 200).join() === "401";
       return expected(
         seen.result === DONE && isRenewed,
         summaryOf(seen),

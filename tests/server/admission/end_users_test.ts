@@ -188,7 +188,9 @@ Deno.test("the template of end users has only limits, and its name and the heade
       `${place}.header: must not be a header with a credential, which is no name`,
     ]);
   }
-  assertEquals(problems({ header: "X-Gateway-SessionID" }, { name: "t" }), [
-    `${place}.header: must not be a header that is forwarded`,
-  ]);
+  for (const header of ["X-Gateway-SessionID", "Anthropic-Beta", "anthropic-version", "Range"]) {
+    assertEquals(problems({ header }, { name: "t" }), [
+      `${place}.header: must not be a header that is forwarded`,
+    ]);
+  }
 });

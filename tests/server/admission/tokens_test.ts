@@ -310,7 +310,14 @@ Deno.test("a reload with other rules counts from the next request, and keeps wha
 
 Deno.test("metrics have the template, and only label values that the file has", async () => {
   const { verdict, gateway, log } = await tokenGateway(
-    tokenSecurity({ labels: { team: "department", floor: "floor" } }, {
+    tokenSecurity({
+      labels: { team: "department", floor: "floor" },
+      rules: [
+        { claim: "department", values: ["green"], template: "developer" },
+        { claim: "floor", values: ["9"], template: "developer" },
+        { claim: "groups", values: ["*"], template: "developer" },
+      ],
+    }, {
       templates: [{ name: "admin" }, { name: "developer", labels: { team: "blue" } }],
     }),
     [KEY],
@@ -318,12 +325,14 @@ Deno.test("metrics have the template, and only label values that the file has", 
   );
   await verdict(await KEY.sign({ sub: "secret-subject", department: "secret-department" }));
   await verdict(await KEY.sign({ sub: "secret-subject", department: ["blue"] }));
+  await verdict(await KEY.sign({ sub: "secret-subject", department: "green" }));
+  await verdict(await KEY.sign({ sub: "secret-subject", department: "9" }));
   await verdict(await KEY.sign({ sub: "secret-subject" }));
   const scraped = await gateway.metrics.scrape();
   assert(!scraped.includes("secret-"), scraped);
-  assertStringIncludes(scraped, 'gateway_client_tokens_total{client="template:developer"} 42');
-  assertStringIncludes(scraped, 'key_team="_other"');
-  assertStringIncludes(scraped, 'key_team="blue"');
+  assertStringIncludes(scraped, 'gateway_client_tokens_total{client="template:developer"} 70');
+  const teams = scraped.matchAll(/key_team="(.*?)"/g).map(([, team]) => team);
+  assertEquals([...new Set(teams)].toSorted(), ["_other", "blue", "green"]);
   assertStringIncludes(log.join(), '"key_team":"secret-department"');
 });
 
