@@ -19,8 +19,8 @@ async function importsOf(folder: URL): Promise<Map<string, readonly string[]>> {
 }
 
 /**
- * Returns the modules in circles: those that import none of the others are taken out again and
- * again.
+ * Returns the modules in circles: modules without imports among the rest are taken out until none
+ * is left.
  */
 function circular(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(graph);

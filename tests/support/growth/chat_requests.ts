@@ -5,7 +5,7 @@ import {
   growingCall,
   growingConfig,
   type GrowingOptions,
-  MOST_MEMBERS,
+  MAX_GROWN_MEMBERS,
   type ProviderName,
   PROVIDERS,
 } from "./growing_gateway.ts";
@@ -46,7 +46,7 @@ export const CHAT_REQUESTS: readonly GrowingCall[] = [
       (n) => at === 0 ? { ...messages(USER), ...nulls(n) } : messages(...times(n, () => USER)),
       {
         config: growingConfig("caching: {enabled: true}\n"),
-        most: at === 0 ? MOST_MEMBERS : undefined,
+        most: at === 0 ? MAX_GROWN_MEMBERS : undefined,
       },
     )
   ),

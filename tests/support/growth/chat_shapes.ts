@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { MOST_MEMBERS, type ProviderName } from "./growing_gateway.ts";
+import { MAX_GROWN_MEMBERS, type ProviderName } from "./growing_gateway.ts";
 import { times } from "./spoken.ts";
 
 /** Chat fields with `n` things, and the providers that refuse them at the end of their work. */
@@ -231,12 +231,12 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
   },
   {
     name: "members that are null",
-    most: MOST_MEMBERS,
+    most: MAX_GROWN_MEMBERS,
     fields: (n) => ({ ...messages(USER), ...nulls(n) }),
   },
   {
     name: "unknown members",
-    most: MOST_MEMBERS,
+    most: MAX_GROWN_MEMBERS,
     fields: (n) => ({
       ...messages(USER),
       ...Object.fromEntries(times(n, (at) => [`x${at}`, at])),

@@ -81,10 +81,10 @@ export function growingConfig(more = ""): string {
 }
 
 /**
- * Members of the outermost object in the largest call of the search. The gateway takes 10,000, and a
- * second comparison doubles 1.4 times as many.
+ * Members of the outermost object in the largest call of the search. The gateway accepts 10,000,
+ * and a second comparison doubles 1.4 times as many.
  */
-export const MOST_MEMBERS = 3_500;
+export const MAX_GROWN_MEMBERS = 3_500;
 
 /** How a growing call differs from the usual one. */
 export interface GrowingOptions {

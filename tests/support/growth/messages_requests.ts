@@ -1,7 +1,12 @@
 import { sealThinking } from "../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
-import { growingCall, growingConfig, MOST_MEMBERS, type ProviderName } from "./growing_gateway.ts";
+import {
+  growingCall,
+  growingConfig,
+  MAX_GROWN_MEMBERS,
+  type ProviderName,
+} from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
 /** Fields of a Messages request with `n` things, and the providers that refuse them at the end. */
@@ -167,7 +172,7 @@ const SHAPES: readonly MessagesShape[] = [
   },
   {
     name: "members that are null",
-    most: MOST_MEMBERS,
+    most: MAX_GROWN_MEMBERS,
     fields: (n) => ({
       ...messages({ ...USER, ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
       ...Object.fromEntries(times(n, (at) => [`x${at}`, null])),

@@ -1,7 +1,7 @@
 import { sealThinking } from "../../../src/api/reasoning/sealed_thinking.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import type { GrowingCall } from "./doubling.ts";
-import { growingCall, MOST_MEMBERS, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
+import { growingCall, MAX_GROWN_MEMBERS, type ProviderName, PROVIDERS } from "./growing_gateway.ts";
 import { json, shortAnswer, times } from "./spoken.ts";
 
 /**
@@ -139,7 +139,7 @@ const SHAPES: readonly ResponsesShape[] = [
   },
   {
     name: "members that are null",
-    most: MOST_MEMBERS,
+    most: MAX_GROWN_MEMBERS,
     fields: (n) => ({ ...input(USER), ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
   },
   {
