@@ -86,8 +86,7 @@ function payloadOf({ body = null, form }: NativeCall): Payload | null {
  * `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
-  const { provider, account, method, form, model = null, isRetried = false } = native;
-  const { lossy = [] } = native;
+  const { provider, account, method, form, model = null, isRetried = false, lossy = [] } = native;
   const received: Received = { document: null };
   const open = { provider, wire: provider.wire, model: model ?? "" };
   const candidate = prepareForAccounts(open, account, (target: Target) =>
@@ -99,12 +98,12 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
         payload: payloadOf(native),
         headers: copiedHeaders(call, native),
         ...form !== undefined && { versionHeaders: { "content-type": form.contentType } },
+        ...lossy.length > 0 && { lossy },
       },
       // A read that is retried finds the same object.
       hasSideEffects: !isRetried || method !== "GET",
       ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
       ...native.isCreation === true && { storage: "required" },
-      ...lossy.length > 0 && { lossy },
       responseHandler: () => native.reader ?? newResponseHandler(native, received),
       onComplete: ({ resource }) =>
         resource === null ? null : native.onComplete?.(resource, target) ?? null,

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
+import type { CheckBudget } from "../../prompt/response_promise.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 import { FORMATS } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";
 

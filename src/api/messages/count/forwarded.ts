@@ -26,10 +26,10 @@ export function forwardedCount(
       payload: relayedBody(document, target.model, systemEntries(document, target), sealed, isOff),
       ...relayedHeaders(headers, false),
       ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
+      ...lossy.length > 0 && { lossy },
     },
     hasSideEffects: false,
     billing: "tokens",
-    ...lossy.length > 0 && { lossy },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,
   });

@@ -56,10 +56,10 @@ export function newRelayedCandidates(
         payload: relayedBody(document, model, added, sealed, isOff),
         ...relayedHeaders(headers, stream),
         ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
+        ...lossy.length > 0 && { lossy },
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
-      ...lossy.length > 0 && { lossy },
       responseHandler: () => newResponseHandler(stream, id, target),
       onComplete: () => null,
     });
