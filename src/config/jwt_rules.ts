@@ -90,6 +90,7 @@ function urlProblem(written: unknown): string | null {
 function fileProblem(name: unknown, files: Outside["files"]): string | null {
   if (typeof name !== "string") return null;
   const file = fileText(name, files);
+  if (file === null) return null;
   if ("trouble" in file) return file.trouble;
   const set = parseJson(file.text);
   return isObject(set) && Array.isArray(set.keys)
