@@ -22,7 +22,7 @@ import type { HistoryItem } from "./history_item.ts";
 import { separateTools } from "./parse/additional_tools.ts";
 import { parseMessages, parsePrompt, type ResponsesPrompt } from "./parse/parse_prompt.ts";
 import { storedHistory } from "./state/continuation.ts";
-import { unstoredPaths } from "./state/without_store.ts";
+import { dropStore } from "./state/without_store.ts";
 
 /** Order of the top-level members of the text for Chat upstreams. */
 export const CHAT_ORDER = [
@@ -65,7 +65,7 @@ export async function translatedCandidates(
     if (context.missing !== null) return context.missing;
     const { wire: { name: wire } } = target;
     const carrier = newTargetCarrier(target);
-    unstoredPaths(request).forEach(carrier.drop);
+    dropStore(request, carrier);
     const parsed = parsePrompt(request, items, { wire, carrier, ...stored.get(wire) });
     if (!parsed.ok) return parsed;
     const { prompt, namespaced } = parsed.value;

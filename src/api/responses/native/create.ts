@@ -24,12 +24,11 @@ import { nativeBody } from "./request.ts";
 import { withoutSealed } from "./sealed_reasoning.ts";
 import { withTakenTools } from "./stored_tools.ts";
 import { bindResponse } from "../state/store_response.ts";
-import { unstoredPaths } from "../state/without_store.ts";
+import { dropStore } from "../state/without_store.ts";
 
 /** Creates the candidates for targets with the Responses API: the client's own document is sent. */
 export function nativeCandidates(creation: Creation): CandidateFactory {
   const { call, request, context, storeOutcome } = creation;
-  const unstored = unstoredPaths(request);
   const own = withoutSealed(context);
   const isBackground = request.document.value.background === true;
   return (target) => {
@@ -42,8 +41,9 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
     if (problem !== null) return problem;
     const preset = nativePreset(request.document, target, carrier);
     if (!preset.ok) return preset;
-    const lost = [unstored, own.lossy, taken.lossy, [...omitted.keys()], preset.value.lossy];
-    lost.flat().forEach(carrier.drop);
+    dropStore(request, carrier);
+    const lost = [...own.lossy, ...taken.lossy, ...omitted.keys(), ...preset.value.lossy];
+    lost.forEach(carrier.drop);
     return success<Candidate>({
       target,
       request: {
