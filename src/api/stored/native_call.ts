@@ -12,6 +12,7 @@ import type { Call } from "../../call/call.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
 import type { Place } from "../../call/ownership.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
+import { lostFields } from "../../wires/prompt_encoder.ts";
 import type { Sender, Target, UpstreamRequest } from "../../wires/wire.ts";
 import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
 
@@ -98,7 +99,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
         payload: payloadOf(native),
         headers: copiedHeaders(call, native),
         ...form !== undefined && { versionHeaders: { "content-type": form.contentType } },
-        ...lossy.length > 0 && { lossy },
+        ...lostFields(lossy, target),
       },
       // A read that is retried finds the same object.
       hasSideEffects: !isRetried || method !== "GET",
