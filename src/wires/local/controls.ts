@@ -1,15 +1,8 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import type { Carrier } from "../../prompt/carry.ts";
 import type { Given, Prompt } from "../../prompt/prompt.ts";
 import { permitsCalls } from "../verified/format_promises.ts";
-
-/** The provider of a request, and its carrier. */
-export interface ControlInput {
-  readonly settings: ProviderConfig;
-  readonly carrier: Carrier;
-}
+import type { Encoding } from "../wire.ts";
 
 /**
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
@@ -17,7 +10,7 @@ export interface ControlInput {
  */
 export function encodeFormat(
   prompt: Prompt,
-  { settings: { verify }, carrier }: ControlInput,
+  { target: { provider: { settings } }, carrier }: Encoding,
   isVerified: boolean,
 ): Result<JsonValue | undefined> {
   const { format } = prompt;
@@ -28,7 +21,7 @@ export function encodeFormat(
     case "json_object":
       // The runtime enforces it only where no call is possible: else the gateway checks the
       // response.
-      return verify || !permitsCalls(prompt)
+      return settings.verify || !permitsCalls(prompt)
         ? success("json")
         : carrier.refuse(format.at, "Use a provider with 'verify: true'.");
     case "json_schema": {
@@ -43,13 +36,13 @@ export function encodeFormat(
 /** Returns the runtime's `think`; undefined if the request does not set it. */
 export function encodeThink(
   { thinking, effort }: Prompt,
-  input: ControlInput,
+  encoding: Encoding,
 ): Result<boolean | string | undefined> {
   const isDisabled = thinking?.kind === "disabled";
   if (effort === null) return success(thinking === null ? undefined : !isDisabled);
-  const think = encodeLevel(effort, input);
+  const think = encodeLevel(effort, encoding);
   return isDisabled && think.ok && think.value !== false
-    ? input.carrier.refusePair(thinking.at.path, `'${effort.at.path}' asks for thinking.`)
+    ? encoding.carrier.refusePair(thinking.at.path, `'${effort.at.path}' asks for thinking.`)
     : think;
 }
 
@@ -57,7 +50,7 @@ const LEVELS: readonly string[] = ["low", "medium", "high"];
 
 function encodeLevel(
   { value: level, at }: Given<string>,
-  { settings, carrier }: ControlInput,
+  { target: { provider: { settings } }, carrier }: Encoding,
 ): Result<boolean | string> {
   const { reasoning_effort_levels: listed } = settings.capabilities;
   // The runtime has only these levels; mapping another level to the nearest one would be a guess.

@@ -23,9 +23,9 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const encoded = allIn({
     messages,
     tools,
-    format: encodeFormat(prompt, { settings, carrier }, verified.length > 0),
-    think: encodeThink(prompt, { settings, carrier }),
-    options: encodeOptions(prompt, { settings, carrier }),
+    format: encodeFormat(prompt, encoding, verified.length > 0),
+    think: encodeThink(prompt, encoding),
+    options: encodeOptions(prompt, encoding),
   });
   if (!encoded.ok) return encoded;
   const { format, think, options, tools: called } = encoded.value;

@@ -5,7 +5,7 @@ import type { Carrier } from "../../prompt/carry.ts";
 import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
 import { soleLimit } from "../../prompt/sole_limit.ts";
 import { allIn } from "../../prompt/read.ts";
-import type { ControlInput } from "./controls.ts";
+import type { Encoding } from "../wire.ts";
 
 /** Runtime settings that are top-level fields of the request, not members of `options`. */
 const TOP_LEVEL = ["keep_alive", "truncate", "shift"];
@@ -41,7 +41,7 @@ function parseSetting(text: string): JsonValue {
  */
 export function encodeOptions(
   { sampling, limits, stop }: Prompt,
-  { settings, carrier }: ControlInput,
+  { target: { provider: { settings } }, carrier }: Encoding,
 ): Result<JsonObject> {
   const read = allIn({
     presence: penalty(sampling.presencePenalty, carrier),

@@ -3,6 +3,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../../prompt/carry.ts";
 import type { Given } from "../../prompt/prompt.ts";
+import { standardBase64 } from "../standard_base64.ts";
 
 /** Image types of the Messages API. The first is often written `image/jpg`. */
 const IMAGE_TYPES: readonly string[] = ["image/jpeg", "image/png", "image/gif", "image/webp"];
@@ -55,13 +56,4 @@ function parseDataUrl({ value: url, at }: Given<string>, carrier: Carrier): Resu
   if (data === null) return carrier.refuseValue(at.path, "must be a data: URL with valid base64");
   const charset = parameters.find((parameter) => parameter.trim().startsWith("charset="));
   return success({ mime: mime.trim(), charset: charset?.split("=")[1]?.trim() ?? null, data });
-}
-
-function standardBase64(text: string): string | null {
-  const data = text.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
-  const digits = data.slice(0, data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : undefined);
-  // The pattern searches for one foreign character: a pattern that matches the whole text would
-  // need a stack as long as the data.
-  if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return null;
-  return digits + "=".repeat((4 - digits.length % 4) % 4);
 }
