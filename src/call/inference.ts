@@ -190,7 +190,7 @@ export function setCarriage(
 
 /** Returns the paths of the fields that the upstream gets only in part, and of the checked ones. */
 export function carriedPaths(
-  { lossy = NO_PATHS, promises = [] }: Carried,
+  { lossy = NO_PATHS, promises }: Carried,
 ): Pick<CallReport, "lossy" | "verified"> {
-  return { lossy, verified: pathsOf(promises) };
+  return { lossy, verified: promises === undefined ? NO_PATHS : pathsOf(promises) };
 }

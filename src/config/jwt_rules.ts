@@ -18,7 +18,7 @@ function issuersIn(security: unknown) {
 export async function readKeySetFiles(
   tree: unknown,
   directory: string,
-): Promise<Outside["files"]> {
+): Promise<NonNullable<Outside["files"]>> {
   const issuers = isObject(tree) ? issuersIn(tree.security) : [];
   const names = issuers.flatMap(([, { jwks_file: name }]) => typeof name === "string" ? name : []);
   return new Map(

@@ -10,8 +10,8 @@ import { isLoopbackName } from "../core/authority.ts";
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {
   /**
-   * Contents of the files in `providers.*.tls`, `state.valkey` and `key_file`, by written name; null
-   * to check nothing of them, because they are elsewhere.
+   * Contents of the files in `providers.*.tls`, `state.valkey` and `key_file`, by written name;
+   * null if they are elsewhere, so that nothing of them is checked.
    */
   readonly files: ReadonlyMap<string, FileText> | null;
   /** True for each destination that is reached through a proxy; null if no proxy is set. */

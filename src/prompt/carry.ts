@@ -4,7 +4,13 @@ import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import type { Failed, Result } from "../core/failure/result.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { ChatField } from "./chat_fields.ts";
-import { type CapabilityName, type FieldTable, isNoOp, type Treatment, treatmentOf } from "./field_table.ts";
+import {
+  type CapabilityName,
+  type FieldTable,
+  isNoOp,
+  type Treatment,
+  treatmentOf,
+} from "./field_table.ts";
 import type { FieldRef, Given } from "./prompt.ts";
 import {
   brokenRule,

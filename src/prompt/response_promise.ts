@@ -62,7 +62,9 @@ export type ResponsePromise =
   );
 
 /** The promise of one kind. */
-export type PromiseOf<Kind extends ResponsePromise["kind"]> = ResponsePromise & { readonly kind: Kind };
+export type PromiseOf<Kind extends ResponsePromise["kind"]> = ResponsePromise & {
+  readonly kind: Kind;
+};
 
 /** Returns the paths of the request fields of promises, each once, in their order. */
 export function pathsOf(promises: readonly ResponsePromise[]): readonly string[] {

@@ -11,7 +11,9 @@ export function soleLimit(
   carrier: Carrier,
 ): Result<GivenNumber | null> {
   for (const limit of [completion, legacy]) {
-    if (limit !== null && limit.value < 1) return carrier.refuseValue(limit.at.path, "must be at least 1");
+    if (limit !== null && limit.value < 1) {
+      return carrier.refuseValue(limit.at.path, "must be at least 1");
+    }
   }
   if (completion !== null && legacy !== null && completion.value !== legacy.value) {
     return carrier.refusePair(

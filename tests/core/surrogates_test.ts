@@ -1,7 +1,7 @@
 import { isFirstHalf, isSecondHalf } from "../../src/core/surrogates.ts";
 import { assertEquals } from "../support/assert.ts";
 
-Deno.test("the halves of a character are told apart from all other code units, and from none", () => {
+Deno.test("each half of a character differs from all other code units, and from none at all", () => {
   const halves = ["\u{1f600}", "\u{10000}", "\u{10ffff}"];
   for (const one of halves) {
     const codes = [0, 1].map((at) => one.charCodeAt(at));

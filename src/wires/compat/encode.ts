@@ -46,12 +46,16 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
   if (settings.compatibility_profile === undefined && settings.system_messages !== "leading") {
     return success(encoded(given, given.document, target, carrier));
   }
-  const adapted = adaptToHost({
-    document: given.document,
-    storedAt: (message) => given.reasoning?.get(message) ?? null,
-    pathOf,
-    lose: carrier.drop,
-  }, target, carrier);
+  const adapted = adaptToHost(
+    {
+      document: given.document,
+      storedAt: (message) => given.reasoning?.get(message) ?? null,
+      pathOf,
+      lose: carrier.drop,
+    },
+    target,
+    carrier,
+  );
   if (!adapted.ok) return adapted;
   const { numbered, strict = [] } = adapted.value;
   const refused = promiseFunctions(given, strict, { target, carrier });

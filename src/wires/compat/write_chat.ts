@@ -63,15 +63,19 @@ function writeAdapted(prompt: Prompt, encoding: Encoding): Result<Written> {
   const text = writeChat(prompt, encoding);
   const value = parseJson(text);
   const document = { text, value: isObject(value) ? value : {}, members: parseMembers(text) };
-  const adapted = adaptToHost({
-    document,
-    storedAt(index) {
-      const message = prompt.messages[index];
-      return message?.kind === "assistant" ? message.stored : null;
+  const adapted = adaptToHost(
+    {
+      document,
+      storedAt(index) {
+        const message = prompt.messages[index];
+        return message?.kind === "assistant" ? message.stored : null;
+      },
+      pathOf: (place) => pathIn(prompt, place),
+      lose: carrier.lose,
     },
-    pathOf: (place) => pathIn(prompt, place),
-    lose: carrier.lose,
-  }, target, carrier);
+    target,
+    carrier,
+  );
   if (!adapted.ok) return adapted;
   const { numbered, strict = [] } = adapted.value;
   const changed = prompt.tools.flatMap((tool, index) =>

@@ -14,7 +14,5 @@ export function parseBase64({ value: url, at }: Given<string>, carrier: Carrier)
     return carrier.refuse(at, "Send the image as a data: URL in base64.");
   }
   const data = standardBase64(url.slice(comma + 1));
-  return data === null
-    ? carrier.refuseValue(at.path, "must hold base64 data")
-    : success(data);
+  return data === null ? carrier.refuseValue(at.path, "must hold base64 data") : success(data);
 }

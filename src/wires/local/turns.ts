@@ -34,7 +34,7 @@ export function encodeTurns(
   return success(turns);
 }
 
-/** What the turns of one request share. */
+/** Context of the turns of one request. */
 interface TurnInput {
   readonly parseArguments: (call: ToolCall) => Result<JsonObject>;
   readonly carrier: Carrier;

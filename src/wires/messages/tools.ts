@@ -30,7 +30,10 @@ export function tools({ prompt, carrier }: SectionInput): Result<JsonObject> {
   if (made.length === 0) return success(toolsOfHistory(messages, TOOL_NAME));
   const isForced = choice.kind === "required" || choice.kind === "named";
   if (isForced && thinking !== null && thinking.kind !== "disabled") {
-    return carrier.refuse({ path: choice.at.path }, "A forced call and thinking exclude each other.");
+    return carrier.refuse(
+      { path: choice.at.path },
+      "A forced call and thinking exclude each other.",
+    );
   }
   return success({ tools: made, ...encoded.value !== null && { tool_choice: encoded.value } });
 }

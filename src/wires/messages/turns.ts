@@ -47,7 +47,9 @@ export function encodeTurns(input: SectionInput): Result<JsonObject> {
     }
   }
   const [first] = dialogue;
-  if (first === undefined) return carrier.refuseValue(prompt.at.path, "must be a list with a user message");
+  if (first === undefined) {
+    return carrier.refuseValue(prompt.at.path, "must be a list with a user message");
+  }
   const { role, at } = first;
   if (role !== "user") {
     return carrier.refuseValue(`${at.path}.role`, "must be 'user' in the first message");

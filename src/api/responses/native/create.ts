@@ -124,9 +124,7 @@ function undeclaredProblem(
     return carrier.refuseUndeclared({ path: "background" }, "background_responses");
   }
   const path = unlistedTool(request, hosted_tools, omitted);
-  return path === null
-    ? null
-    : carrier.refuseUndeclared({ path: `${path}.type` }, "hosted_tools");
+  return path === null ? null : carrier.refuseUndeclared({ path: `${path}.type` }, "hosted_tools");
 }
 
 /**
