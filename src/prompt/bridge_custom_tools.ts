@@ -50,10 +50,7 @@ export function bridgeCustomTools(prompt: Prompt, carrier: Carrier): Result<Brid
   for (const tool of prompt.tools) {
     const { name } = tool;
     if (names.has(name.value)) {
-      return carrier.refuseValue(
-        name.at.path,
-        "must be different from that of any other tool",
-      );
+      return carrier.refuseValue(name.at.path, "must be different from that of any other tool");
     }
     names.add(name.value);
     if (tool.kind === "custom") bridged.add(name.value);

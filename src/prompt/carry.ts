@@ -17,7 +17,6 @@ import {
   contradiction,
   missing,
   type Optional,
-  undeclared,
   unknownMember,
   unsupported,
 } from "./refusals.ts";
@@ -122,7 +121,8 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
   }
 
   function refuseUndeclared(at: CarriedField, capability: CapabilityName): Failed<Refusal> {
-    return undeclared(at.refusedPath ?? at.path, provider, capability);
+    const key = `providers.${provider.id}.capabilities.${capability}`;
+    return refuse(at, `If its upstream can, set ${key}.`);
   }
 
   function treat(treatment: Treatment, at: CarriedField, value?: JsonValue): Refused {

@@ -15,7 +15,7 @@ const WITHOUT_CARRIER = [
 
 /** Functions that make a refusal. */
 const MAKERS =
-  /\b(refuse|brokenRule|contradiction|missing|undeclared|unknownMember|unsupported|wrongType|wrongValue)\b/;
+  /\b(refuse|brokenRule|contradiction|missing|unknownMember|unsupported|wrongType|wrongValue)\b/;
 
 /** Returns the files of a folder, with their paths in it. */
 function filesIn(folder: URL, path = ""): string[] {

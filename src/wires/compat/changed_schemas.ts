@@ -1,20 +1,11 @@
 import type { Failed } from "../../core/failure/result.ts";
-import { type Carrier, listedPath } from "../../prompt/carry.ts";
+import { listedPath } from "../../prompt/carry.ts";
 import type { FunctionTool } from "../../prompt/prompt.ts";
-import type { StrictSchemas } from "../verified/strict_schemas.ts";
 import { strictPromises } from "../verified/strict_tools.ts";
-import type { Target } from "../wire.ts";
+import type { Encoding } from "../wire.ts";
 
 /** A strict function with the client's own schema. */
 export type StrictFunction = Pick<FunctionTool, "name" | "parameters" | "strict">;
-
-/** Request with strict functions. */
-interface StrictRequest {
-  readonly target: Target;
-  readonly schemas: StrictSchemas;
-  readonly carrier: Carrier;
-  readonly hasChoices?: boolean;
-}
 
 /**
  * Promises what strict functions require whose schemas the host gets changed: it cannot enforce
@@ -25,7 +16,7 @@ interface StrictRequest {
 export function promiseChanged(
   functions: readonly StrictFunction[],
   lose: (path: string) => void,
-  { target, schemas, carrier, hasChoices = false }: StrictRequest,
+  { target, schemas, carrier, hasChoices = false }: Encoding & { readonly hasChoices?: boolean },
 ): Failed | null {
   if (!target.provider.settings.verify || hasChoices) {
     for (const { strict } of functions) if (strict !== null) lose(listedPath(strict.at));

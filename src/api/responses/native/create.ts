@@ -35,7 +35,7 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
     const carrier = newTargetCarrier(target);
     const omitted = omittedTools(request.document.value, target);
     const taken = withTakenTools(own.context, target);
-    const problem = undeclaredProblem(request.document.value, { target, carrier, omitted }) ??
+    const problem = undeclaredProblem(request.document.value, target, omitted, carrier) ??
       omittedChoiceProblem(request.document.value, omitted, taken.tools, carrier) ??
       unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
@@ -113,11 +113,9 @@ function newResponseHandler(creation: Creation, target: Target): ResponseHandler
 /** Returns the refusal of a field that the target's declared capabilities exclude; null if none. */
 function undeclaredProblem(
   request: JsonObject,
-  { target, carrier, omitted }: {
-    readonly target: Target;
-    readonly carrier: Carrier;
-    readonly omitted: OmittedTools;
-  },
+  target: Target,
+  omitted: OmittedTools,
+  carrier: Carrier,
 ): Failed | null {
   const { background_responses, hosted_tools } = target.provider.settings.capabilities;
   if (request.background === true && !background_responses) {
