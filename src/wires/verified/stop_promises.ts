@@ -20,8 +20,8 @@ export interface StopRules {
 }
 
 /**
- * Returns the stop texts of a prompt that the protocol can carry. All other ones are searched for
- * in the response. A Refusal names an empty text, and the field if there are too many to search for.
+ * Returns the stop texts of a prompt that the protocol can carry. For all other ones the gateway
+ * searches in the response. A Refusal names an empty text, and the field if there are too many.
  */
 export function sentStops(
   stop: Prompt["stop"],
