@@ -8,6 +8,8 @@ import type {
   UpstreamResponse,
 } from "../core/stream/reply.ts";
 import type { Result } from "../core/failure/result.ts";
+import type { Carried } from "../prompt/carry.ts";
+import { pathsOf } from "../prompt/response_promise.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { Billing } from "../access/meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
@@ -84,16 +86,6 @@ export interface Candidate {
   readonly requestUnits?: BilledUnits;
   /** Member of a stream record with the text of the model; absent for `delta`. */
   readonly textMember?: "text";
-  /**
-   * Paths of the client's request fields that the upstream receives only in part, for the header
-   * `X-Gateway-Lossy`; absent for none.
-   */
-  readonly lossy?: readonly string[];
-  /**
-   * Paths of the client's request fields that the gateway checks on the response because the
-   * upstream does not enforce them, for the header `X-Gateway-Verified`; absent for none.
-   */
-  readonly verified?: readonly string[];
   /**
    * Prepares the same call for another key of the provider's pool; absent if only the account of
    * the target may serve the call.
@@ -190,9 +182,15 @@ export interface BytesHandler {
  */
 export function setCarriage(
   report: CallReport,
-  { lossy, verified, request }: Pick<Candidate, "lossy" | "verified" | "request">,
+  { request }: Pick<Candidate, "request">,
 ): void {
   report.cacheBreakpoints = request.cacheBreakpoints ?? 0;
-  report.lossy = lossy ?? NO_PATHS;
-  report.verified = verified ?? NO_PATHS;
+  Object.assign(report, carriedPaths(request));
+}
+
+/** Returns the paths of the fields that the upstream gets only in part, and of the checked ones. */
+export function carriedPaths(
+  { lossy = NO_PATHS, promises }: Carried,
+): Pick<CallReport, "lossy" | "verified"> {
+  return { lossy, verified: promises === undefined ? NO_PATHS : pathsOf(promises) };
 }

@@ -6,9 +6,6 @@ import type { Target, UpstreamRequest } from "../wires/wire.ts";
 export interface PlannedCandidate {
   readonly target: Target;
   readonly request: UpstreamRequest;
-  /** Paths of request fields as in `X-Gateway-Lossy` and `X-Gateway-Verified`; absent for none. */
-  readonly lossy?: readonly string[];
-  readonly verified?: readonly string[];
   /** Stores the state that the call creates. */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
 }

@@ -101,18 +101,8 @@ export async function replaceItems(
   if (full !== null) return full;
   return success(items.map((item, index) => {
     const sent = changed[index];
-    if (!isObject(sent) || JSON.stringify(sent) === JSON.stringify(item)) return item;
-    originals.set(sent, item);
-    return sent;
+    return !isObject(sent) || JSON.stringify(sent) === JSON.stringify(item) ? item : sent;
   }));
-}
-
-/** Stored items by what is sent in their place. */
-const originals = new WeakMap<JsonObject, JsonObject>();
-
-/** Returns the stored item that another one is sent for; the item itself if it is sent. */
-export function originalItem(item: JsonObject): JsonObject {
-  return originals.get(item) ?? item;
 }
 
 /** Returns a new item of a request as the client wrote it, to be stored. */

@@ -1,6 +1,6 @@
 import { readSmallFile } from "../config/files.ts";
 import { parseConfig } from "../config/load.ts";
-import { FILE_NOT_READ } from "../config/tls_rules.ts";
+import { NOTHING_OUTSIDE } from "../config/tls_rules.ts";
 import { VERSION } from "../core/build.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Imported, Importer } from "../import/imported.ts";
@@ -90,10 +90,9 @@ function newImport(source: string, title: string, load: Load): Command {
 /** Returns the problems that `check` has with an imported file while its variables are set. */
 export function checkProblems({ file, standIns }: Imported): readonly string[] {
   if (file === null) return [];
-  const loaded = parseConfig(file, standIns);
-  if (loaded.ok) return presetLines(compile(loaded.config, 1)).problems;
   // Files of credentials are looked for where the configuration will be, by `switchyard check`.
-  return loaded.problems.filter((problem) => !problem.includes(FILE_NOT_READ));
+  const loaded = parseConfig(file, standIns, { ...NOTHING_OUTSIDE, files: null });
+  return loaded.ok ? presetLines(compile(loaded.config, 1)).problems : loaded.problems;
 }
 
 function closingText({ file, variables }: Imported, problems: readonly string[]): string {

@@ -154,6 +154,7 @@ function nameOf(by: Way["by"]): string {
 
 function keyFileProblems(name: string, path: Path, files: Outside["files"]): Problem[] {
   const file = fileText(name, files);
+  if (file === null) return [];
   const text = "trouble" in file
     ? file.trouble
     : parseServiceAccount(file.text) === null
@@ -196,7 +197,7 @@ export function completeCredential(
     ...token_file !== undefined && { token_file: resolve(directory, token_file) },
     ...key_file !== undefined && {
       key_file: resolve(directory, key_file),
-      account: accountIn(files.get(key_file)),
+      account: accountIn(files?.get(key_file)),
     },
   };
 }

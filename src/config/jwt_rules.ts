@@ -18,7 +18,7 @@ function issuersIn(security: unknown) {
 export async function readKeySetFiles(
   tree: unknown,
   directory: string,
-): Promise<Outside["files"]> {
+): Promise<NonNullable<Outside["files"]>> {
   const issuers = isObject(tree) ? issuersIn(tree.security) : [];
   const names = issuers.flatMap(([, { jwks_file: name }]) => typeof name === "string" ? name : []);
   return new Map(
@@ -90,6 +90,7 @@ function urlProblem(written: unknown): string | null {
 function fileProblem(name: unknown, files: Outside["files"]): string | null {
   if (typeof name !== "string") return null;
   const file = fileText(name, files);
+  if (file === null) return null;
   if ("trouble" in file) return file.trouble;
   const set = parseJson(file.text);
   return isObject(set) && Array.isArray(set.keys)

@@ -70,8 +70,8 @@ export async function reload(path: string, environment: Variables): Promise<Relo
 }
 
 /** Returns the configuration of a YAML or JSON text with these variables. Reads no files. */
-export function parseConfig(text: string, variables: Variables): Loaded {
-  return configIn(parseSource(text, variables), NOTHING_OUTSIDE);
+export function parseConfig(text: string, variables: Variables, outside = NOTHING_OUTSIDE): Loaded {
+  return configIn(parseSource(text, variables), outside);
 }
 
 function configIn(source: Source, outside: Outside): Loaded {

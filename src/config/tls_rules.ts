@@ -9,8 +9,11 @@ import { isLoopbackName } from "../core/authority.ts";
 
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {
-  /** Contents of the files in `providers.*.tls`, `state.valkey` and `key_file`, by written name. */
-  readonly files: ReadonlyMap<string, FileText>;
+  /**
+   * Contents of the files in `providers.*.tls`, `state.valkey` and `key_file`, by written name;
+   * null if they are elsewhere, so that nothing of them is checked.
+   */
+  readonly files: ReadonlyMap<string, FileText> | null;
   /** True for each destination that is reached through a proxy; null if no proxy is set. */
   readonly proxy: ProxyRule | null;
   /** Directory of the configuration file: configured paths begin there. */
@@ -30,16 +33,17 @@ export const NOTHING_OUTSIDE: Outside = {
   wallMs: 0,
 };
 
-/** Problem text for a file that is not among those that were read. */
-export const FILE_NOT_READ = "names a file that was not read";
-
-/** Returns the text of a file that a setting names, or the problem text of the setting. */
+/**
+ * Returns the text of a file that a setting names, or the problem text of the setting; null if it
+ * is not checked.
+ */
 export function fileText(
   name: string,
   files: Outside["files"],
-): { readonly text: string } | { readonly trouble: string } {
+): { readonly text: string } | { readonly trouble: string } | null {
+  if (files === null) return null;
   const file = files.get(name);
-  if (file === undefined) return { trouble: FILE_NOT_READ };
+  if (file === undefined) return { trouble: "names a file that was not read" };
   return file.ok ? { text: file.text } : { trouble: `names a file that ${file.trouble}` };
 }
 
@@ -54,7 +58,7 @@ type FileKey = (typeof FILE_KEYS)[number];
 export async function readTlsFiles(
   tree: unknown,
   directory: string,
-): Promise<Outside["files"]> {
+): Promise<NonNullable<Outside["files"]>> {
   const { providers, state } = isObject(tree) ? tree : {};
   const valkey = isObject(state) && isObject(state.valkey) ? [state.valkey] : [];
   const credentials = Object.values(isObject(providers) ? providers : {}).filter(isObject)
@@ -102,12 +106,12 @@ function nameOf(value: unknown): string | null {
   return typeof value === "string" && value.trim() !== "" ? value : null;
 }
 
-/** Returns the text of a TLS file, or its problem; null if no file is configured. */
+/** Returns the text of a TLS file, or its problem; null if none is configured or checked. */
 function checkFile(value: unknown, key: FileKey, files: Outside["files"]) {
   const name = nameOf(value);
   if (name === null) return null;
   const file = fileText(name, files);
-  if ("trouble" in file || isUsable(key, file.text)) return file;
+  if (file === null || "trouble" in file || isUsable(key, file.text)) return file;
   const kind = key === "key_file" ? "private key that is not encrypted" : "certificate";
   return { trouble: `names a file without a usable ${kind} in PEM` };
 }
@@ -185,7 +189,7 @@ export function completeTls(
   { files }: Outside,
 ): ProviderTls {
   const textOf = (name: string | undefined) => {
-    const file = name === undefined ? undefined : files.get(name);
+    const file = name === undefined ? undefined : files?.get(name);
     return file?.ok === true ? file.text : null;
   };
   const cert = textOf(written.cert_file);

@@ -1,3 +1,5 @@
+import { isFirstHalf } from "./surrogates.ts";
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -8,7 +10,6 @@ const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
  */
 export function textBeginning(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text.toWellFormed();
-  const last = text.charCodeAt(maxChars - 1);
-  const splits = last >= 0xd800 && last < 0xdc00;
-  return decoder.decode(encoder.encode(text.slice(0, splits ? maxChars - 1 : maxChars)));
+  const end = isFirstHalf(text.charCodeAt(maxChars - 1)) ? maxChars - 1 : maxChars;
+  return decoder.decode(encoder.encode(text.slice(0, end)));
 }

@@ -1,4 +1,5 @@
 import { Buffer, isAscii, isUtf8 } from "node:buffer";
+import { isFirstHalf } from "../core/surrogates.ts";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 const strict = new TextDecoder("utf-8", { ignoreBOM: true, fatal: true });
@@ -61,7 +62,7 @@ export function* utf8Steps(text: string): Generator<void, Uint8Array<ArrayBuffer
     const piece = text.slice(at, at + PIECE_CHARS);
     const { read, written: size } = encoder.encodeInto(piece, bytes.subarray(written));
     // The second half of a pair comes with its first half.
-    const isCut = /[\ud800-\udbff]$/.test(piece) && at + read < text.length;
+    const isCut = isFirstHalf(piece.charCodeAt(piece.length - 1)) && at + read < text.length;
     at += isCut ? read - 1 : read;
     written += isCut ? size - 3 : size;
     yield;
@@ -105,7 +106,7 @@ export function* oddBytesSteps(text: string): Generator<void, Uint8Array<ArrayBu
   for (let at = 0; at < text.length; yield) {
     let end = at + ODD_PIECE_CHARS;
     // No pair is cut.
-    if (/[\ud800-\udbff]/.test(text.charAt(end - 1))) end++;
+    if (isFirstHalf(text.charCodeAt(end - 1))) end++;
     for (const part of text.slice(at, end).split(ODD_BYTE)) {
       if (ODD_BYTE.test(part)) bytes[written++] = part.charCodeAt(0) - ODD_BYTE_CODE;
       else written += encoder.encodeInto(part, bytes.subarray(written)).written;

@@ -1,3 +1,4 @@
+import { isSecondHalf } from "../core/surrogates.ts";
 import type { Span } from "../formats/edit.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { PIECE_CHARS } from "./pace.ts";
@@ -16,13 +17,8 @@ export interface Move {
 /** Returns the number of code points of a text, of which a stream may cut one in two. */
 export function charsIn(text: string): number {
   let count = text.length;
-  for (let at = 0; at < text.length; at++) if (isSecondHalf(text, at)) count--;
+  for (let at = 0; at < text.length; at++) if (isSecondHalf(text.charCodeAt(at))) count--;
   return count;
-}
-
-/** True for the second half of a pair of surrogates. */
-function isSecondHalf(text: string, at: number): boolean {
-  return (text.charCodeAt(at) & 0xfc00) === 0xdc00;
 }
 
 /** Counts the code points of a part of a text. Can be interrupted. */
@@ -33,7 +29,7 @@ export function* charSteps(
 ): Generator<void, number, void> {
   let count = end - start;
   for (let at = start; at < end; at++) {
-    if (isSecondHalf(text, at)) count--;
+    if (isSecondHalf(text.charCodeAt(at))) count--;
     if ((at - start) % PIECE_CHARS === PIECE_CHARS - 1) yield;
   }
   return count;

@@ -1,4 +1,5 @@
 import { WORD_CHARACTER } from "../config/privacy_schema.ts";
+import { isFirstHalf, isSecondHalf } from "../core/surrogates.ts";
 import type { Finder } from "./types.ts";
 
 /** A phrase by its first word: what is before and behind that word, folded. */
@@ -18,9 +19,6 @@ const WORD = new RegExp(`${WORD_CHARACTER.source}+`, "u");
 const MAX_BLANK_CHARS = 8;
 
 const NON_ASCII_CODE = 128;
-
-/** The first and the last surrogate, and the first that is the second half of a character. */
-const FIRST_SURROGATE_CODE = 0xd800, LAST_SURROGATE_CODE = 0xdfff, LOW_SURROGATE_CODE = 0xdc00;
 
 const UNKNOWN_CODE = 0, PART_CODE = 1, OTHER_CODE = 2;
 
@@ -43,8 +41,9 @@ function isWordPart(text: string, at: number): boolean {
   const code = text.charCodeAt(at);
   // Also for the place before a text and behind it.
   if (Number.isNaN(code)) return false;
-  if (code >= FIRST_SURROGATE_CODE && code <= LAST_SURROGATE_CODE) {
-    const begin = code < LOW_SURROGATE_CODE ? at : at - 1;
+  const isSecond = isSecondHalf(code);
+  if (isSecond || isFirstHalf(code)) {
+    const begin = isSecond ? at - 1 : at;
     return WORD_CHARACTER.test(text.slice(Math.max(0, begin), begin + 2));
   }
   if (KINDS[code] === UNKNOWN_CODE) {

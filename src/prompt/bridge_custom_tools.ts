@@ -12,7 +12,6 @@ import type {
   Tool,
   ToolCall,
 } from "./prompt.ts";
-import { wrongValue } from "./refusals.ts";
 
 /** Name of the only argument of a function that replaces a custom tool. */
 export const INPUT = "input";
@@ -51,7 +50,7 @@ export function bridgeCustomTools(prompt: Prompt, carrier: Carrier): Result<Brid
   for (const tool of prompt.tools) {
     const { name } = tool;
     if (names.has(name.value)) {
-      return wrongValue(name.at.path, "different from that of any other tool");
+      return carrier.refuseValue(name.at.path, "must be different from that of any other tool");
     }
     names.add(name.value);
     if (tool.kind === "custom") bridged.add(name.value);
@@ -88,7 +87,10 @@ function bridgeTool(
   if (format?.kind === "grammar") {
     const { definition: { value: definition, at: definitionAt }, syntax } = format;
     if (Buffer.byteLength(definition) > MAX_DEFINITION_BYTES) {
-      return wrongValue(definitionAt.path, `at most ${MAX_DEFINITION_BYTES} bytes`);
+      return carrier.refuseValue(
+        definitionAt.path,
+        `must be at most ${MAX_DEFINITION_BYTES} bytes`,
+      );
     }
     carrier.lose(format.at.path);
     texts.push(`The text must match this ${syntax} grammar:`, definition);

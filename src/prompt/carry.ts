@@ -2,19 +2,49 @@ import type { ProviderConfig } from "../config/schema.ts";
 import type { Refusal } from "../core/failure/failure.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import type { Failed, Result } from "../core/failure/result.ts";
+import { pushAll } from "../core/push_all.ts";
 import type { ChatField } from "./chat_fields.ts";
-import { type FieldTable, isNoOp, type Treatment, treatmentOf } from "./field_table.ts";
+import {
+  type CapabilityName,
+  type FieldTable,
+  isNoOp,
+  type Treatment,
+  treatmentOf,
+} from "./field_table.ts";
 import type { FieldRef, Given } from "./prompt.ts";
-import { type Optional, undeclared, unknownMember, unsupported } from "./refusals.ts";
+import {
+  brokenRule,
+  contradiction,
+  missing,
+  type Optional,
+  unknownMember,
+  unsupported,
+} from "./refusals.ts";
+import type { ResponsePromise } from "./response_promise.ts";
 
 /** Maximum number of recorded paths, more than a response header can name. */
 const MAX_LOSSY_PATHS = 512;
 
 type Refused = Failed<Refusal> | null;
 
+/** Fields of a request that the upstream does not get, or enforce, as the client has sent them. */
+export interface Carried {
+  /**
+   * Paths of the client's request fields that the upstream receives only in part, each once, for
+   * the header `X-Gateway-Lossy`; absent for none.
+   */
+  readonly lossy?: readonly string[];
+  /**
+   * The client's request fields that the gateway checks on the response, because the upstream does
+   * not enforce them, for the header `X-Gateway-Verified`; absent for none.
+   */
+  readonly promises?: readonly ResponsePromise[];
+}
+
 /**
  * Decides by the field table of a wire what becomes of each field of one request. It is the only
- * reader of the table: a field without a row is refused.
+ * reader of the table: a field without a row is refused. It is also the only one that makes the
+ * refusals of a wire, and that records what the upstream does not get or enforce.
  */
 export interface Carrier {
   /**
@@ -42,13 +72,27 @@ export interface Carrier {
   omits(type: Optional): boolean;
   /** Called by the wire for a field whose row it decides, if the row holds. */
   apply(at: FieldRef): Refused;
+  /** Returns the refusal of a field, or of a value of it, that the protocol has no place for. */
+  refuse(at: CarriedField, advice?: string): Failed<Refusal>;
+  /** Returns the refusal of a value that needs a capability which the provider does not declare. */
+  refuseUndeclared(at: CarriedField, capability: CapabilityName): Failed<Refusal>;
+  /** Returns the refusal of a value that breaks a `rule`: the predicate of a sentence. */
+  refuseValue(path: string, rule: string): Failed<Refusal>;
+  /** Returns the refusal of a request that lacks a field. */
+  refuseAbsent(path: string): Failed<Refusal>;
+  /** Returns the refusal of a field that contradicts another one; `text` is the sentence. */
+  refusePair(path: string, text: string): Failed<Refusal>;
   /** Records the path of a field of which only a part is carried, such as one below a row. */
   lose(path: string): void;
   /**
-   * Returns the recorded paths as the member `lossy` of the upstream request; no member if nothing
-   * is lost.
+   * Records the path of a field that is lost before the request is a prompt, or without one. These
+   * are listed first, in the order of the calls.
    */
-  done(): { readonly lossy?: readonly string[] };
+  drop(path: string): void;
+  /** Records fields that the gateway checks on the response. */
+  promise(...made: readonly ResponsePromise[]): void;
+  /** Returns all that is recorded, as members of the upstream request. */
+  done(): Carried;
 }
 
 /** Path of an object of a Chat request. */
@@ -64,26 +108,37 @@ export interface CarriedBy {
 
 /** Returns the carrier of one request to a target. */
 export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Carrier {
-  const paths: string[] = [];
+  const lost = new Set<string>();
+  const dropped = new Set<string>();
+  const promises: ResponsePromise[] = [];
 
-  function lose(path: string): void {
-    if (paths.length < MAX_LOSSY_PATHS) paths.push(path);
+  function record(paths: Set<string>, path: string): void {
+    if (lost.size + dropped.size < MAX_LOSSY_PATHS) paths.add(path);
+  }
+
+  function refuse({ path, refusedPath = path }: CarriedField, advice?: string): Failed<Refusal> {
+    return unsupported(refusedPath, advice);
+  }
+
+  function refuseUndeclared(at: CarriedField, capability: CapabilityName): Failed<Refusal> {
+    const key = `providers.${provider.id}.capabilities.${capability}`;
+    return refuse(at, `If its upstream can, set ${key}.`);
   }
 
   function treat(treatment: Treatment, at: CarriedField, value?: JsonValue): Refused {
     const isNothing = value !== undefined && isNoOp(treatment, value);
     switch (treatment.kind) {
       case "refused":
-        return isNothing ? null : notCarried(at);
+        return isNothing ? null : refuse(at);
       case "gated":
         return declares(provider.settings, treatment)
           ? null
-          : undeclared(at.refusedPath ?? at.path, provider, treatment.capability);
+          : refuseUndeclared(at, treatment.capability);
       case "verified":
         if (provider.settings.verify || isNothing) return null;
         return unsupported(at.path, treatment.advice);
       case "lossy":
-        lose(listedPath(at));
+        record(lost, listedPath(at));
         return null;
       case "exact":
       case "ignored":
@@ -113,8 +168,19 @@ export function newCarrier({ fields, provider, omitTools = [] }: CarriedBy): Car
     hasChoice: () => treatmentOf(fields, "tool_choice=auto").kind !== "ignored",
     omits: (type) => omitTools.some((omitted) => omitted === type),
     apply: (at) => treat(treatmentOf(fields, at.field), at),
-    lose,
-    done: () => paths.length === 0 ? {} : { lossy: inRequestOrder(paths) },
+    refuse,
+    refuseUndeclared,
+    refuseValue: brokenRule,
+    refuseAbsent: missing,
+    refusePair: contradiction,
+    lose: (path) => record(lost, path),
+    drop: (path) => record(dropped, path),
+    promise: (...made) => pushAll(promises, made),
+    done: () => ({
+      ...lost.size + dropped.size > 0 &&
+        { lossy: [...dropped.union(new Set(inRequestOrder([...lost])))] },
+      ...promises.length > 0 && { promises },
+    }),
   };
 }
 
@@ -129,19 +195,12 @@ export function usedBy<One extends Given<JsonValue> | null>(
   return carrier.use(read.value.at, read.value.value) ?? read;
 }
 
+/** The paths of a field. */
 type CarriedField = Omit<FieldRef, "field">;
 
 /** Returns the path of a field in the lists of lossy and verified fields. */
 export function listedPath({ path, listedPath: listed = path }: CarriedField): string {
   return listed;
-}
-
-/**
- * Returns the refusal of a field, or of a value of it, that has no counterpart in the provider's
- * protocol.
- */
-export function notCarried({ path, refusedPath = path }: CarriedField, advice?: string) {
-  return unsupported(refusedPath, advice);
 }
 
 /** Members of a request whose paths are named after those of other members, in this order. */

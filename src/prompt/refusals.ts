@@ -1,4 +1,3 @@
-import type { ProviderConfig } from "../config/schema.ts";
 import type { Refusal } from "../core/failure/failure.ts";
 import {
   isObject,
@@ -36,15 +35,6 @@ export function unknownMember(
 /** Returns the refusal of a field that has no counterpart in the provider's protocol. */
 export function unsupported(path: string, advice: string | null = null): Failed<Refusal> {
   return refuse("unsupported_feature", { kind: "not_carried", advice }, path);
-}
-
-/** Returns the refusal of a field that a provider accepts only if its capability is declared. */
-export function undeclared(
-  path: string,
-  { id }: { readonly id: string },
-  flag: keyof ProviderConfig["capabilities"],
-): Failed<Refusal> {
-  return unsupported(path, `If its upstream can, set providers.${id}.capabilities.${flag}.`);
 }
 
 /** Returns the refusal of a field with the wrong JSON type. */

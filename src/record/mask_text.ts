@@ -1,5 +1,5 @@
 import { newSearch } from "../privacy/search.ts";
-import type { Match, Rule } from "../privacy/types.ts";
+import type { Rule } from "../privacy/types.ts";
 
 /** A part of a text between two quotes. */
 interface Piece {
@@ -14,15 +14,28 @@ export class MaskingTimeout extends Error {}
 /** Throws a `MaskingTimeout` when the time for masking is used up. */
 export type CheckTime = () => void;
 
+/** A rule that masks. */
+export type MaskingRule = Rule & { readonly action: "mask" };
+
+/** Returns rules that mask, whatever these do elsewhere. */
+export function maskingRules(rules: readonly Rule[]): readonly MaskingRule[] {
+  return rules.map((rule) => ({ ...rule, action: "mask" }));
+}
+
 /**
- * Returns a text in which the matches of rules are replaced by their labels in brackets, whatever
- * the rules would do with them. JSON, also several documents or the beginning of one, stays JSON:
- * strings are searched without their escapes, and no match reaches over a quote.
+ * Returns a text in which the matches of rules are replaced by their labels in brackets. JSON, also
+ * several documents or the beginning of one, stays JSON: strings are searched without their
+ * escapes, and no match reaches over a quote.
  */
-export function maskText(text: string, rules: readonly Rule[], checkTime?: CheckTime): string {
+export function maskText(
+  text: string,
+  rules: readonly MaskingRule[],
+  checkTime?: CheckTime,
+): string {
   const pieces = piecesOf(text);
-  const searched = pieces.map((piece) => searchedText(piece.text)).join("\0");
-  const matches = matchesIn(searched, rules, checkTime);
+  const search = newSearch(pieces.map((piece) => searchedText(piece.text)).join("\0"), rules);
+  while (search.next()) checkTime?.();
+  const matches = search.matches();
   if (matches.length === 0) return text;
   let index = 0;
   let offset = 0;
@@ -49,19 +62,6 @@ export function maskText(text: string, rules: readonly Rule[], checkTime?: Check
 
 /** A number, which is no label between quotes any more. */
 const NUMBER = /^[\d.eE+-]+$/;
-
-const ALL_MASK = new WeakMap<readonly Rule[], readonly Rule[]>();
-
-/** Returns the matches of rules, which mask whatever they do elsewhere, in their order. */
-function matchesIn(text: string, rules: readonly Rule[], checkTime?: CheckTime): readonly Match[] {
-  let masking = ALL_MASK.get(rules);
-  if (masking === undefined) {
-    ALL_MASK.set(rules, masking = rules.map((rule) => ({ ...rule, action: "mask" })));
-  }
-  const search = newSearch(text, masking);
-  while (search.next()) checkTime?.();
-  return search.matches();
-}
 
 /** Quotes of JSON in a string, with the backslashes that escape them there. */
 const INNER_QUOTE = /\\*"/g;

@@ -1,6 +1,6 @@
 import { compileRules, type RuleSettings } from "../privacy/compile.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
-import { MaskingTimeout, maskText } from "./mask_text.ts";
+import { maskingRules, MaskingTimeout, maskText } from "./mask_text.ts";
 import { redactCredentials } from "./redact_credentials.ts";
 
 /**
@@ -22,7 +22,7 @@ export function newRecordMask(policy: RecordPolicy, now: () => number): RecordMa
     const mask = newPartMask(redactCredentials);
     return () => mask;
   }
-  const rules = compileRules(policy.rules);
+  const rules = maskingRules(compileRules(policy.rules));
   return () => {
     const end = now() + policy.maxMs;
     const checkTime = () => {

@@ -1,12 +1,11 @@
 import { DETECTORS } from "../privacy/detectors/detectors.ts";
 import { mayHaveKey } from "../privacy/detectors/likely_keys.ts";
-import type { Rule } from "../privacy/types.ts";
-import { maskText } from "./mask_text.ts";
+import { type MaskingRule, maskText } from "./mask_text.ts";
 
 /** Detectors of `privacy` whose matches `record.policy: credentials` masks. */
 const CREDENTIALS = ["private_key", "aws_key", "github_token", "slack_token", "api_key"] as const;
 
-const RULES: readonly Rule[] = [{
+const RULES: readonly MaskingRule[] = [{
   name: "credentials",
   order: 0,
   phase: "request",

@@ -1,4 +1,5 @@
 import type { Call } from "../call/call.ts";
+import { carriedPaths } from "../call/inference.ts";
 import type { PlannedCandidate } from "../call/plan.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { upstreamUrl } from "../upstream/connect.ts";
@@ -28,14 +29,13 @@ export function viewTarget(
   share: string,
   keys: string | null,
 ): TargetView {
-  const { target: { provider, wire, model }, request, lossy = [], verified = [] } = candidate;
+  const { target: { provider, wire, model }, request } = candidate;
   return {
     provider: provider.id,
     wire: wire.name,
     model,
     share: keys === null ? share : `${share}, ${keys}`,
-    lossy,
-    verified,
+    ...carriedPaths(request),
     method: request.method,
     url: upstreamUrl(provider, request.path),
     headers: upstreamRequestHeaders(candidateHeaders(call, candidate)),

@@ -2,9 +2,8 @@ import type { Failed } from "../core/failure/result.ts";
 import { textContent } from "../prompt/content.ts";
 import type { Parameters, Preset } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
-import { unsupported } from "../prompt/refusals.ts";
 import { encodePromptFor, newTargetCarrier } from "./prompt_encoder.ts";
-import { pathsOf } from "./verified/response_promise.ts";
+import { pathsOf } from "../prompt/response_promise.ts";
 import { newStrictSchemas } from "./verified/strict_schemas.ts";
 import type { Target } from "./wire.ts";
 
@@ -72,5 +71,5 @@ export function refuseParameters(
   const encoded = encodePromptFor(PLAIN, { target: asked, carrier, schemas });
   if (!encoded.ok) return encoded;
   const [promised] = isRelayed ? pathsOf(encoded.value.promises ?? []) : [];
-  return promised === undefined ? null : unsupported(promised);
+  return promised === undefined ? null : carrier.refuse({ path: promised });
 }

@@ -1,6 +1,6 @@
 import { type Result, success } from "../core/failure/result.ts";
 import { bridgeCustomTools, type BridgedPrompt } from "../prompt/bridge_custom_tools.ts";
-import { type Carrier, newCarrier } from "../prompt/carry.ts";
+import { type Carried, type Carrier, newCarrier } from "../prompt/carry.ts";
 import { parsePrompt } from "../prompt/chat/parse_prompt.ts";
 import { foldSystem } from "../prompt/fold_system.ts";
 import { presetPrompt } from "../prompt/preset.ts";
@@ -23,6 +23,13 @@ export function newTargetCarrier(
   { provider, omitTools = [], wire: { fields } }: Pick<Target, "provider" | "omitTools" | "wire">,
 ): Carrier {
   return newCarrier({ fields, provider, omitTools });
+}
+
+/** Returns what is lost of a request that is passed on, as members of the upstream request. */
+export function lostFields(paths: readonly string[], target: Target): Carried {
+  const carrier = newTargetCarrier(target);
+  paths.forEach(carrier.drop);
+  return carrier.done();
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { CredentialConfig, ProviderConfig } from "../config/schema.ts";
 import type { CredentialHolder } from "../core/credential.ts";
-import type { Carrier } from "../prompt/carry.ts";
+import type { Carried, Carrier } from "../prompt/carry.ts";
 import type { NamedTarget, Preset } from "../prompt/preset.ts";
 import type { Prompt } from "../prompt/prompt.ts";
 import type { StrictSchemas } from "./verified/strict_schemas.ts";
@@ -20,7 +20,6 @@ import type { Transport } from "../core/transport.ts";
 import type { World } from "../core/world.ts";
 import type { Payload } from "./payload.ts";
 import type { NumberedFunctions } from "./compat/text_enums.ts";
-import type { ResponsePromise } from "./verified/response_promise.ts";
 
 /** Upstream protocols: one for each provider type, and Responses for type compat. */
 export type WireName = "compat" | "responses" | "messages" | "local";
@@ -149,7 +148,7 @@ export function shownModel({ named, model }: Pick<Target, "named" | "model">): s
 export type Sender = Pick<Target, "provider" | "account">;
 
 /** A request to an upstream. */
-export interface UpstreamRequest {
+export interface UpstreamRequest extends Carried {
   readonly method: "GET" | "POST" | "DELETE";
   /** Path relative to the provider's base URL, with a leading slash; may include a query. */
   readonly path: string;
@@ -168,18 +167,12 @@ export interface UpstreamRequest {
    */
   readonly versionHeaders?: HeaderFields;
   /**
-   * Paths of the encoded request's fields that the upstream receives only in part; absent for none.
-   */
-  readonly lossy?: readonly string[];
-  /**
    * True if the tool loop of the client may lack the thinking that the model expects: then the same
    * request with thinking turned off may help; absent otherwise.
    */
   readonly mayLackThinking?: true;
   /** Number of breakpoints of the prompt cache that the gateway has set; absent for none. */
   readonly cacheBreakpoints?: number;
-  /** Fields of the encoded request that the gateway checks on the response; absent for none. */
-  readonly promises?: readonly ResponsePromise[];
   /** Names of the functions that replace custom tools of the client; absent for none. */
   readonly bridged?: ReadonlySet<string>;
   /** The functions whose numbers the upstream gets as texts; absent for none. */

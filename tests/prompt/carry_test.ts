@@ -1,5 +1,5 @@
 import { messageOf } from "../../src/core/failure/openai_error.ts";
-import { newCarrier, notCarried } from "../../src/prompt/carry.ts";
+import { newCarrier } from "../../src/prompt/carry.ts";
 import type { ChatField } from "../../src/prompt/chat_fields.ts";
 import {
   advised,
@@ -126,13 +126,52 @@ Deno.test("the hosted tools that the route leaves out are known by their types",
   ]);
 });
 
-Deno.test("no more paths are recorded than a header can name", () => {
+Deno.test("no more paths are recorded than a header can name, each once", () => {
   const carrier = carrierOf(exact);
-  for (let count = 0; count < 600; count++) carrier.lose("a");
-  assertEquals(carrier.done().lossy?.length, 512);
+  for (const path of ["a", "b", "a"]) carrier.lose(path);
+  carrier.drop("b");
+  assertEquals(carrier.done(), { lossy: ["b", "a"] });
+  for (let count = 0; count < 300; count++) {
+    carrier.lose(`a${count}`);
+    carrier.drop(`b${count}`);
+  }
+  assertEquals(carrier.done().lossy?.length, 511);
+});
+
+Deno.test("paths are listed in the order of the request, behind those that no prompt has", () => {
+  const carrier = carrierOf(exact);
+  for (const path of ["tools[0]", "messages[1]", "messages[0].name", "user"]) carrier.lose(path);
+  for (const path of ["tools[1]", "messages[2]"]) carrier.drop(path);
+  assertEquals(carrier.done().lossy, [
+    "tools[1]",
+    "messages[2]",
+    "user",
+    "messages[0].name",
+    "messages[1]",
+    "tools[0]",
+  ]);
+});
+
+Deno.test("the promises of a request are recorded in the order of the calls", () => {
+  const carrier = carrierOf(exact);
+  const single = { kind: "parallel_tool_calls", path: "p" } as const;
+  const stop = { kind: "stop", path: "s", texts: ["."] } as const;
+  carrier.promise(single);
+  carrier.promise();
+  carrier.promise(stop);
+  assertEquals(carrier.done(), { promises: [single, stop] });
 });
 
 Deno.test("a value without a counterpart is refused by the path for it", () => {
-  assertFailed(notCarried(AT), "unsupported_feature", "a.user.type");
-  assertFailed(notCarried({ path: "b" }), "unsupported_feature", "b");
+  const carrier = carrierOf(exact);
+  assertFailed(carrier.refuse(AT), "unsupported_feature", "a.user.type");
+  assertFailed(carrier.refuse({ path: "b" }), "unsupported_feature", "b");
+  assertFailed(carrier.refuseUndeclared(AT, "hosted_tools"), "unsupported_feature", "a.user.type");
+});
+
+Deno.test("a wrong, absent or contradictory value is refused by its path", () => {
+  const carrier = carrierOf(exact);
+  assertFailed(carrier.refuseValue("a", "must be 1"), "invalid_value", "a");
+  assertFailed(carrier.refuseAbsent("b"), "missing_required_parameter", "b");
+  assertFailed(carrier.refusePair("c", "No."), "invalid_parameter_combination", "c");
 });

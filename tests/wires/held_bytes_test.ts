@@ -7,7 +7,7 @@ import { newDecoder as newCompatDecoder } from "../../src/wires/compat/decode.ts
 import { newDecoder as newMessagesDecoder } from "../../src/wires/messages/stream.ts";
 import { newDecoder as newResponsesDecoder } from "../../src/wires/responses/stream.ts";
 import { newStagedDecoder, newVerifier } from "../../src/wires/verified/verifier.ts";
-import type { ResponsePromise } from "../../src/wires/verified/response_promise.ts";
+import type { ResponsePromise } from "../../src/prompt/response_promise.ts";
 import { assert } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { PROMISES } from "./verified/verified.ts";

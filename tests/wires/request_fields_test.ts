@@ -4,7 +4,7 @@ import { parseDocument } from "../../src/formats/document.ts";
 import { CHAT_FIELDS } from "../../src/prompt/chat_fields.ts";
 import { treatmentOf } from "../../src/prompt/field_table.ts";
 import { wires } from "../../src/wires/registry.ts";
-import { pathsOf } from "../../src/wires/verified/response_promise.ts";
+import { pathsOf } from "../../src/prompt/response_promise.ts";
 import type { Wire } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import {

@@ -24,7 +24,6 @@ import { parseMessages } from "../../prompt/chat/parse_messages.ts";
 import { compat } from "../../wires/compat/compat.ts";
 import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
 import { newTargetCarrier } from "../../wires/prompt_encoder.ts";
-import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
@@ -138,8 +137,6 @@ function newInference(call: Call, request: ChatRequest): Inference {
       return success<Candidate>({
         target,
         request: encoded.value,
-        ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
-        ...promises !== undefined && { verified: pathsOf(promises) },
         hasSideEffects: isStored(request),
         ...isBound(request, target) && { storage: "optional" },
         responseHandler: () =>

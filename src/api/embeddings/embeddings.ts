@@ -76,7 +76,6 @@ function newInference(document: JsonDocument): Inference {
       return success<Candidate>({
         target,
         request: encoded.value,
-        ...encoded.value.lossy !== undefined && { lossy: encoded.value.lossy },
         hasSideEffects: false,
         responseHandler: () => reader,
         onComplete: () => null,

@@ -1,6 +1,6 @@
 import type { Call } from "../../call/call.ts";
 import { restoreJson } from "../../privacy/restore_json.ts";
-import { type ResponsePromise, restoredPromises } from "../../wires/verified/response_promise.ts";
+import { type ResponsePromise, restoredPromises } from "../../prompt/response_promise.ts";
 import { newVerifier } from "../../wires/verified/verifier.ts";
 
 /** Returns the stage that checks what the client of a call is promised. */

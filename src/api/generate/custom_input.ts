@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
+import { isFirstHalf } from "../../core/surrogates.ts";
 import { INPUT } from "../../prompt/bridge_custom_tools.ts";
 
 /** Reads the input of a custom tool from the arguments of the function that replaces it. */
@@ -86,7 +87,7 @@ export function newInputReader(): InputReader {
   }
 
   function joined(text: string): string {
-    const isHalf = state !== "whole" && /[\uD800-\uDBFF]$/.test(text);
+    const isHalf = state !== "whole" && isFirstHalf(text.charCodeAt(text.length - 1));
     half = isHalf ? text.slice(-1) : "";
     return (isHalf ? text.slice(0, -1) : text).toWellFormed();
   }

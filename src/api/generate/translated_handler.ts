@@ -10,7 +10,7 @@ import type { Call } from "../../call/call.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { newNumberStage } from "../../wires/compat/number_stage.ts";
 import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
-import type { ResponsePromise } from "../../wires/verified/response_promise.ts";
+import type { ResponsePromise } from "../../prompt/response_promise.ts";
 import type { Stage } from "../../wires/verified/stage.ts";
 import { newStagedDecoder, passStage } from "../../wires/verified/verifier.ts";
 import type { IdSource, Target } from "../../wires/wire.ts";

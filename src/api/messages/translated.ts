@@ -5,7 +5,6 @@ import type { Call } from "../../call/call.ts";
 import type { Candidate, Inference, ResponseHandler } from "../../call/inference.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
-import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { shownModel, type Target } from "../../wires/wire.ts";
 import {
@@ -38,16 +37,13 @@ export async function translatedCandidates(
     const carrier = newTargetCarrier(target);
     const parsed = parsePrompt(request, { target, carrier, ...stored.get(target.wire.name) });
     if (!parsed.ok) return parsed;
-    const { prompt, lossy } = parsed.value;
-    const encoded = encodePromptFor(prompt, { target, carrier, schemas });
+    const encoded = encodePromptFor(parsed.value.prompt, { target, carrier, schemas });
     if (!encoded.ok) return encoded;
     const { promises, numbered } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
       hasSideEffects: false,
-      ...promises !== undefined && { verified: pathsOf(promises) },
-      lossy: [...lossy, ...encoded.value.lossy ?? []],
       responseHandler: () => newResponseHandler(call, parsed.value, target, { promises, numbered }),
       onComplete: ({ reasoning }) =>
         reasoning === undefined ? null : storeReasoning(call, target, reasoning),

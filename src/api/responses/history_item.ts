@@ -7,4 +7,6 @@ export interface HistoryItem {
   readonly path: string | null;
   /** True if it is a stored item that replaces the client's reference. */
   readonly isStored?: boolean;
+  /** The stored item, if providers get another one in its place; absent otherwise. */
+  readonly original?: JsonObject;
 }

@@ -1,9 +1,8 @@
 import type { Refusal } from "../../core/failure/failure.ts";
-import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
-import { exactBody } from "./exact.ts";
 import { identifierProblem as identifierAt, spellingProblem } from "../stored/identifier.ts";
 import { requiredField, typeProblem, wrongField } from "../items/shape.ts";
 import { responsesBody } from "./request_shape.ts";
@@ -13,6 +12,8 @@ import { responsesBody } from "./request_shape.ts";
  */
 export interface ResponsesRequest {
   readonly document: JsonDocument;
+  /** The body with numbers in their original text; `numberOf` converts them. */
+  readonly exact: JsonObject;
   /** Requested model name; empty if the route decides. */
   readonly model: string;
   readonly stream: boolean;
@@ -41,13 +42,15 @@ export function parseWarmUpRequest(document: JsonDocument): Result<ResponsesRequ
     referencesProblem(document) ?? itemIdProblem(value);
   if (problem !== null) return problem;
   const { model } = value;
-  const { input } = exactBody(document);
+  const parsed = parseExact(document.text, value);
+  const exact = isObject(parsed) ? parsed : value;
   return success({
     document,
+    exact,
     model: typeof model === "string" ? model : "",
     stream: value.stream === true,
     store: value.store !== false,
-    input: parseItems(input),
+    input: parseItems(exact.input),
     ...parseReferences(value),
   });
 }

@@ -6,7 +6,6 @@ import type { Candidate, Inference, ResponseHandler } from "../../call/inference
 import { encodePromptFor, newTargetCarrier } from "../../wires/prompt_encoder.ts";
 import { newStrictSchemas } from "../../wires/verified/strict_schemas.ts";
 import { isSigningHost } from "../../wires/compat/host_reasoning.ts";
-import { pathsOf } from "../../wires/verified/response_promise.ts";
 import { shownModel, type Target } from "../../wires/wire.ts";
 import {
   findForTargets,
@@ -23,7 +22,7 @@ import type { HistoryItem } from "./history_item.ts";
 import { separateTools } from "./parse/additional_tools.ts";
 import { parseMessages, parsePrompt, type ResponsesPrompt } from "./parse/parse_prompt.ts";
 import { storedHistory } from "./state/continuation.ts";
-import { unstoredPaths } from "./state/without_store.ts";
+import { dropStore } from "./state/without_store.ts";
 
 /** Order of the top-level members of the text for Chat upstreams. */
 export const CHAT_ORDER = [
@@ -66,19 +65,17 @@ export async function translatedCandidates(
     if (context.missing !== null) return context.missing;
     const { wire: { name: wire } } = target;
     const carrier = newTargetCarrier(target);
+    dropStore(request, carrier);
     const parsed = parsePrompt(request, items, { wire, carrier, ...stored.get(wire) });
     if (!parsed.ok) return parsed;
     const { prompt, namespaced } = parsed.value;
     const encoding = { target, carrier, schemas, chatOrder: CHAT_ORDER };
     const encoded = encodePromptFor(prompt, encoding);
     if (!encoded.ok) return encoded;
-    const lossy = new Set([...unstoredPaths(request), ...encoded.value.lossy ?? []]);
     const { promises, bridged, numbered } = encoded.value;
     return success<Candidate>({
       target,
       request: encoded.value,
-      ...lossy.size > 0 && { lossy: [...lossy] },
-      ...promises !== undefined && { verified: pathsOf(promises) },
       // The upstream stores nothing: the gateway stores the response itself.
       hasSideEffects: false,
       ...request.store && { storage: "optional" },

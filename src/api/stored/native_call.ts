@@ -12,6 +12,7 @@ import type { Call } from "../../call/call.ts";
 import type { ResponseHandler } from "../../call/inference.ts";
 import type { Place } from "../../call/ownership.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
+import { lostFields } from "../../wires/prompt_encoder.ts";
 import type { Sender, Target, UpstreamRequest } from "../../wires/wire.ts";
 import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
 
@@ -86,8 +87,7 @@ function payloadOf({ body = null, form }: NativeCall): Payload | null {
  * `invalid_upstream_response`.
  */
 export async function callNative(call: Call, native: NativeCall): Promise<Result<Reply>> {
-  const { provider, account, method, form, model = null, isRetried = false } = native;
-  const { lossy = [] } = native;
+  const { provider, account, method, form, model = null, isRetried = false, lossy = [] } = native;
   const received: Received = { document: null };
   const open = { provider, wire: provider.wire, model: model ?? "" };
   const candidate = prepareForAccounts(open, account, (target: Target) =>
@@ -99,12 +99,12 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
         payload: payloadOf(native),
         headers: copiedHeaders(call, native),
         ...form !== undefined && { versionHeaders: { "content-type": form.contentType } },
+        ...lostFields(lossy, target),
       },
       // A read that is retried finds the same object.
       hasSideEffects: !isRetried || method !== "GET",
       ...native.billing !== "tokens and cost" && { billing: native.billing ?? "none" },
       ...native.isCreation === true && { storage: "required" },
-      ...lossy.length > 0 && { lossy },
       responseHandler: () => native.reader ?? newResponseHandler(native, received),
       onComplete: ({ resource }) =>
         resource === null ? null : native.onComplete?.(resource, target) ?? null,

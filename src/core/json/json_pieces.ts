@@ -1,3 +1,4 @@
+import { isFirstHalf } from "../surrogates.ts";
 import { isObject, type JsonObject, type JsonValue } from "./json.ts";
 
 /**
@@ -81,8 +82,8 @@ function isList(value: readonly JsonValue[] | JsonObject): value is readonly Jso
  */
 export function* stringPieces(text: string): Generator<string, void, void> {
   for (let at = 0; at < text.length;) {
-    const code = text.charCodeAt(at + MAX_PIECE_CHARS - 1);
-    const end = at + MAX_PIECE_CHARS + (code >= 0xd800 && code < 0xdc00 ? 1 : 0);
+    const last = at + MAX_PIECE_CHARS - 1;
+    const end = last + (isFirstHalf(text.charCodeAt(last)) ? 2 : 1);
     yield JSON.stringify(text.slice(at, end)).slice(1, -1);
     at = end;
   }

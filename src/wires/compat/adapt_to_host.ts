@@ -11,7 +11,7 @@ import {
   parseMembers,
   splice,
 } from "../../formats/edit.ts";
-import { unsupported } from "../../prompt/refusals.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import type { Target } from "../wire.ts";
 import { type ReturnedReasoning, returnedReasoning } from "./host_reasoning.ts";
 import type { NumberedFunctions } from "./text_enums.ts";
@@ -36,13 +36,13 @@ export interface GivenRequest {
   storedAt(message: number): OwnedReasoning | null;
   /** Returns the path of a place in the client's request; null for what it has not sent. */
   pathOf(place: LostPlace): string | null;
+  /** Records the path of a field of which the host gets only a part. */
+  lose(path: string): void;
 }
 
 /** A Chat request for one host. */
 export interface Adapted {
   readonly document: JsonDocument;
-  /** Paths of the fields of which the host gets only a part. */
-  readonly lossy: readonly string[];
   /** The functions whose numbers the host gets as texts; absent for none. */
   readonly numbered?: NumberedFunctions;
   /** Indexes of the tools whose strict schema was changed; absent for none. */
@@ -66,10 +66,14 @@ type Change = readonly [key: string, valueText: string | null];
  * profile. Only the members that differ are edited. Refuses the schema of a function that would be
  * too large.
  */
-export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted> {
+export function adaptToHost(
+  given: GivenRequest,
+  target: Target,
+  { refuse }: Carrier,
+): Result<Adapted> {
   const { document } = given;
   const name = target.provider.settings.compatibility_profile;
-  if (name === undefined) return success({ document, lossy: [] });
+  if (name === undefined) return success({ document });
   const profile = profileOf(name);
   const { text } = document;
   const edits = changeMembers(text.indexOf("{"), document.members, limits(document, profile));
@@ -83,7 +87,7 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
     const tools = rewriteTools(
       document,
       (tool) =>
-        unsupported(given.pathOf({ kind: "schema", tool, below: "" }) ?? "tools", TOO_LARGE),
+        refuse({ path: given.pathOf({ kind: "schema", tool, below: "" }) ?? "tools" }, TOO_LARGE),
     );
     if (!tools.ok) return tools;
     pushAll(edits, tools.value.edits);
@@ -91,9 +95,9 @@ export function adaptToHost(given: GivenRequest, target: Target): Result<Adapted
     const { numbered, strict } = tools.value;
     rewritten = { ...numbered.size > 0 && { numbered }, ...strict.length > 0 && { strict } };
   }
+  for (const path of lost.map(given.pathOf)) if (path !== null) given.lose(path);
   return success({
     document: edits.length === 0 ? document : edited(text, edits),
-    lossy: lost.flatMap((place) => given.pathOf(place) ?? []),
     ...rewritten,
   });
 }

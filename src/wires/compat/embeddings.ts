@@ -1,6 +1,7 @@
 import { isObject, type JsonDocument, parseJson } from "../../core/json/json.ts";
-import { fault, refuse, type Result, success } from "../../core/failure/result.ts";
+import { type Failed, fault, refuse, type Result, success } from "../../core/failure/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
+import { wrongValue } from "../../prompt/refusals.ts";
 import { newPayload } from "../payload.ts";
 import { EMBEDDINGS } from "./fields.ts";
 import type { Target, UpstreamRequest } from "../wire.ts";
@@ -16,26 +17,17 @@ export function encodeEmbeddings(
   const { text, value, members } = document;
   const unknown = members.find(({ key }) => !EMBEDDINGS.topLevel.has(key));
   if (unknown !== undefined) {
-    return refuse(
-      "unsupported_feature",
-      `'${unknown.key}' is not a field of an embeddings request; leave it out.`,
-      unknown.key,
-    );
+    return unsupportedValue("is not a field of an embeddings request; leave it out", unknown.key);
   }
   const format = value.encoding_format ?? "float";
   if (format !== "float" && format !== "base64") {
-    return refuse(
-      "invalid_value",
-      "'encoding_format' must be float or base64.",
-      "encoding_format",
-    );
+    return wrongValue("encoding_format", "float or base64");
   }
   const { provider } = target;
   if (format === "base64" && !provider.settings.capabilities.embeddings_base64) {
-    return refuse(
-      "unsupported_feature",
-      "'encoding_format' base64, the default of the OpenAI SDKs, is not declared: send float, or set " +
-        `providers.${provider.id}.capabilities.embeddings_base64 if the upstream can.`,
+    return unsupportedValue(
+      "base64, the default of the OpenAI SDKs, is not declared: send float, or set " +
+        `providers.${provider.id}.capabilities.embeddings_base64 if the upstream can`,
       "encoding_format",
     );
   }
@@ -49,6 +41,10 @@ export function encodeEmbeddings(
     path: "/embeddings",
     payload: newPayload(() => splice(text, [edit])),
   });
+}
+
+function unsupportedValue(rule: string, path: string): Failed {
+  return refuse("unsupported_feature", { kind: "rule", rule }, path);
 }
 
 /** Returns the response as received. Fails unless `data` has one element for each input. */

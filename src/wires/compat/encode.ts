@@ -7,7 +7,7 @@ import {
   type Member,
   objectsIn,
 } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { pushAll } from "../../core/push_all.ts";
 import {
   changeMembers,
@@ -20,16 +20,17 @@ import {
 } from "../../formats/edit.ts";
 import { hostNamed } from "../../data/hosts.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { encodeByPrompt } from "../prompt_encoder.ts";
+import type { Carrier } from "../../prompt/carry.ts";
+import { encodeByPrompt, newTargetCarrier } from "../prompt_encoder.ts";
 import { newStrictSchemas } from "../verified/strict_schemas.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
-import { changedPromises, type KeptPromises, type StrictFunction } from "./changed_schemas.ts";
+import { promiseChanged, type StrictFunction } from "./changed_schemas.ts";
 import { BRIDGED_FIELDS } from "./fields.ts";
 import { foldSystemText } from "./fold_text.ts";
 import { type ChatPreset, loweredLimits, presetChat, systemEdits } from "./preset_chat.ts";
 import { newPayload } from "../payload.ts";
 import { samplingDefaults } from "../sampling.ts";
-import type { Target, UpstreamRequest } from "../wire.ts";
+import type { Encoding, Target, UpstreamRequest } from "../wire.ts";
 
 /**
  * Returns the client's document with only the necessary edits: as the profile of the provider wants
@@ -40,27 +41,31 @@ export function encode(given: ChatRequest, target: Target): Result<UpstreamReque
   if (needsBridge(given.document.value, settings)) {
     return encodeByPrompt(given, { ...target, wire: { ...target.wire, fields: BRIDGED_FIELDS } });
   }
+  const carrier = newTargetCarrier(target);
   // Most hosts have no profile, and take system messages anywhere.
   if (settings.compatibility_profile === undefined && settings.system_messages !== "leading") {
-    return success(encoded(given, given.document, target));
+    return success(encoded(given, given.document, target, carrier));
   }
-  const adapted = adaptToHost({
-    document: given.document,
-    storedAt: (message) => given.reasoning?.get(message) ?? null,
-    pathOf,
-  }, target);
+  const adapted = adaptToHost(
+    {
+      document: given.document,
+      storedAt: (message) => given.reasoning?.get(message) ?? null,
+      pathOf,
+      lose: carrier.drop,
+    },
+    target,
+    carrier,
+  );
   if (!adapted.ok) return adapted;
-  const isFolded = settings.system_messages === "leading";
-  const { document, lossy: folded } = isFolded
-    ? foldSystemText(adapted.value.document)
-    : { document: adapted.value.document, lossy: [] };
   const { numbered, strict = [] } = adapted.value;
-  const kept = strict.length === 0 ? NO_PROMISES : keptPromises(given, target, strict);
-  if (!kept.ok) return kept;
-  const { promises, lossy } = kept.value;
+  const refused = promiseFunctions(given, strict, { target, carrier });
+  if (refused !== null) return refused;
+  const isFolded = settings.system_messages === "leading";
+  const document = isFolded
+    ? foldSystemText(adapted.value.document, carrier)
+    : adapted.value.document;
   return success({
-    ...encoded(given, document, target, [...adapted.value.lossy, ...lossy, ...folded]),
-    ...promises !== undefined && { promises },
+    ...encoded(given, document, target, carrier),
     ...numbered !== undefined && { numbered },
   });
 }
@@ -77,16 +82,15 @@ function needsBridge(
     objectsIn(messages).some(({ tool_calls: calls }) => hasCustom(calls));
 }
 
-/** Returns the request with the document that the host gets; `lost` are paths that it lacks. */
+/** Returns the request with the document that the host gets. */
 function encoded(
   given: ChatRequest,
   document: JsonDocument,
   target: Target,
-  lost: readonly string[] = [],
+  carrier: Carrier,
 ): UpstreamRequest {
   const preset = presetChat(document, target);
-  const lowered = loweredLimits(given.document, target);
-  const lossy = lost.length + lowered.length === 0 ? undefined : [...lost, ...lowered];
+  loweredLimits(given.document, target).forEach(carrier.drop);
   let known: readonly Edit[] | null = null;
 
   // The edits are made when the request is sent: most prepared targets are never called.
@@ -105,21 +109,19 @@ function encoded(
       () => splice(document.text, edits()),
       () => edits().length === 0 ? document.bytes ?? null : null,
     ),
-    ...lossy !== undefined && { lossy },
+    ...carrier.done(),
   };
 }
 
-const NO_PROMISES = success<KeptPromises>({ lossy: [] });
-
-/** Returns what becomes of these strict functions, whose schemas the host gets changed. */
-function keptPromises(
+/** Promises what these strict functions require, whose schemas the host gets changed. */
+function promiseFunctions(
   { document, schemas = newStrictSchemas() }: ChatRequest,
-  target: Target,
   strict: readonly number[],
-): Result<KeptPromises> {
+  asked: Pick<Encoding, "target" | "carrier">,
+): Failed | null {
   const functions = strict.flatMap((index) => strictFunction(document, index));
   const hasChoices = Number(document.value.n ?? 1) > 1;
-  return changedPromises(functions, { target, schemas, hasChoices });
+  return promiseChanged(functions, asked.carrier.drop, { ...asked, schemas, hasChoices });
 }
 
 /** Returns the strict function of a client's request with its schema. */

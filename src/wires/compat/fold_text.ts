@@ -14,6 +14,7 @@ import {
   type Span,
   splice,
 } from "../../formats/edit.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import { foldedIndexes, foldOrder, markedText, type PlacedKind } from "../../prompt/fold_system.ts";
 
 /** A message of the folded request, with its text. */
@@ -22,24 +23,18 @@ interface WrittenMessage {
   readonly message: JsonValue;
 }
 
-/** The request of a Chat client with its system messages at its head. */
-export interface FoldedText {
-  readonly document: JsonDocument;
-  /** Paths of the messages that lost their role. */
-  readonly lossy: readonly string[];
-}
-
 /**
  * Returns the request of a Chat client with its system messages folded as those of a prompt. All
  * other text is unchanged.
  */
-export function foldSystemText(document: JsonDocument): FoldedText {
+export function foldSystemText(document: JsonDocument, { drop }: Carrier): JsonDocument {
   const { messages } = document.value;
   const member = document.members.find(({ key }) => key === "messages");
-  if (!Array.isArray(messages) || member === undefined) return { document, lossy: [] };
+  if (!Array.isArray(messages) || member === undefined) return document;
   const texts = messages.map(systemText);
   const order = foldOrder(messages.map((message, index) => kindOf(message, texts[index] ?? null)));
-  if (order === null) return { document, lossy: [] };
+  if (order === null) return document;
+  for (const index of foldedIndexes(order)) drop(`messages[${index}].role`);
   const spans = parseElements(document.text, member.start);
   const textsOf = (indexes: readonly number[]) =>
     indexes.map((index) => markedText(texts[index] ?? ""));
@@ -54,10 +49,7 @@ export function foldSystemText(document: JsonDocument): FoldedText {
   const list = `[${written.map(({ text }) => text).join(",")}]`;
   const text = splice(document.text, [replaceValue(member, list)]);
   const value = { ...document.value, messages: written.map(({ message }) => message) };
-  return {
-    document: { text, value, members: parseMembers(text) },
-    lossy: foldedIndexes(order).map((index) => `messages[${index}].role`),
-  };
+  return { text, value, members: parseMembers(text) };
 }
 
 function spanText(text: string, span: Span | undefined): string {

@@ -1,5 +1,4 @@
 import { isObject, type JsonDocument, parseExact } from "../../core/json/json.ts";
-import type { Refusal } from "../../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import {
   type Edit,
@@ -33,7 +32,7 @@ export interface RewrittenTools {
 /** Returns the edits of the parameters of all functions; `refuse` makes the refusal of one. */
 export function rewriteTools(
   { text, value }: JsonDocument,
-  refuse: (tool: number) => Failed<Refusal>,
+  refuse: (tool: number) => Failed,
 ): Result<RewrittenTools> {
   const tools = Array.isArray(value.tools) ? value.tools : [];
   const spans = parseElements(text, findValue(text, ["tools"])?.start ?? text.length);

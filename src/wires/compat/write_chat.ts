@@ -18,7 +18,7 @@ import { BRIDGED_PARAMETERS } from "../../prompt/bridge_custom_tools.ts";
 import { profileOf } from "../../data/hosts.ts";
 import { type Entry, parseMembers } from "../../formats/edit.ts";
 import { adaptToHost, type LostPlace } from "./adapt_to_host.ts";
-import { changedPromises } from "./changed_schemas.ts";
+import { promiseChanged } from "./changed_schemas.ts";
 import { returnsSigned } from "./host_reasoning.ts";
 import { samplingDefaults } from "../sampling.ts";
 import { newPayload } from "../payload.ts";
@@ -42,46 +42,48 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
     ? success({ write: () => writeChat(prompt, encoding) })
     : writeAdapted(prompt, encoding);
   if (!adapted.ok) return adapted;
-  const { write, ...checks } = adapted.value;
+  const { write, ...numbered } = adapted.value;
   return success({
     method: "POST",
     path: "/chat/completions",
     payload: newPayload(write),
     ...carrier.done(),
-    ...checks,
+    ...numbered,
   });
 }
 
 /** The text of a request, with what is done with its response. */
-interface Written extends Pick<UpstreamRequest, "promises" | "numbered"> {
+interface Written extends Pick<UpstreamRequest, "numbered"> {
   readonly write: () => string;
 }
 
 /** Returns the text of a request as the profile of its provider wants it. */
 function writeAdapted(prompt: Prompt, encoding: Encoding): Result<Written> {
+  const { target, carrier } = encoding;
   const text = writeChat(prompt, encoding);
   const value = parseJson(text);
   const document = { text, value: isObject(value) ? value : {}, members: parseMembers(text) };
-  const adapted = adaptToHost({
-    document,
-    storedAt(index) {
-      const message = prompt.messages[index];
-      return message?.kind === "assistant" ? message.stored : null;
+  const adapted = adaptToHost(
+    {
+      document,
+      storedAt(index) {
+        const message = prompt.messages[index];
+        return message?.kind === "assistant" ? message.stored : null;
+      },
+      pathOf: (place) => pathIn(prompt, place),
+      lose: carrier.lose,
     },
-    pathOf: (place) => pathIn(prompt, place),
-  }, encoding.target);
+    target,
+    carrier,
+  );
   if (!adapted.ok) return adapted;
-  const { lossy, numbered, strict = [] } = adapted.value;
+  const { numbered, strict = [] } = adapted.value;
   const changed = prompt.tools.flatMap((tool, index) =>
     tool.kind === "function" && strict.includes(index) ? [tool] : []
   );
-  const kept = changedPromises(changed, encoding);
-  if (!kept.ok) return kept;
-  const { promises } = kept.value;
-  [...lossy, ...kept.value.lossy].forEach(encoding.carrier.lose);
-  return success({
+  const refused = promiseChanged(changed, carrier.lose, encoding);
+  return refused ?? success({
     write: () => adapted.value.document.text,
-    ...promises !== undefined && { promises },
     ...numbered !== undefined && { numbered },
   });
 }

@@ -1,11 +1,8 @@
-import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { type Carrier, notCarried } from "../../prompt/carry.ts";
 import type { Given, Prompt } from "../../prompt/prompt.ts";
-import { contradiction, undeclared } from "../../prompt/refusals.ts";
 import { permitsCalls } from "../verified/format_promises.ts";
-import type { Provider } from "../wire.ts";
+import type { Encoding } from "../wire.ts";
 
 /**
  * Returns the runtime's `format`: "json", or the schema without its envelope; undefined if the
@@ -13,8 +10,8 @@ import type { Provider } from "../wire.ts";
  */
 export function encodeFormat(
   prompt: Prompt,
-  { verify }: ProviderConfig,
-  { carrier, isVerified }: { readonly carrier: Carrier; readonly isVerified: boolean },
+  { target: { provider: { settings } }, carrier }: Encoding,
+  isVerified: boolean,
 ): Result<JsonValue | undefined> {
   const { format } = prompt;
   switch (format?.kind) {
@@ -24,9 +21,9 @@ export function encodeFormat(
     case "json_object":
       // The runtime enforces it only where no call is possible: else the gateway checks the
       // response.
-      return verify || !permitsCalls(prompt)
+      return settings.verify || !permitsCalls(prompt)
         ? success("json")
-        : notCarried(format.at, "Use a provider with 'verify: true'.");
+        : carrier.refuse(format.at, "Use a provider with 'verify: true'.");
     case "json_schema": {
       const { strict } = format;
       const isKept = strict === null || (strict.value && isVerified);
@@ -39,13 +36,13 @@ export function encodeFormat(
 /** Returns the runtime's `think`; undefined if the request does not set it. */
 export function encodeThink(
   { thinking, effort }: Prompt,
-  provider: Provider,
+  encoding: Encoding,
 ): Result<boolean | string | undefined> {
   const isDisabled = thinking?.kind === "disabled";
   if (effort === null) return success(thinking === null ? undefined : !isDisabled);
-  const think = encodeLevel(effort, provider);
+  const think = encodeLevel(effort, encoding);
   return isDisabled && think.ok && think.value !== false
-    ? contradiction(thinking.at.path, `'${effort.at.path}' asks for thinking.`)
+    ? encoding.carrier.refusePair(thinking.at.path, `'${effort.at.path}' asks for thinking.`)
     : think;
 }
 
@@ -53,13 +50,13 @@ const LEVELS: readonly string[] = ["low", "medium", "high"];
 
 function encodeLevel(
   { value: level, at }: Given<string>,
-  provider: Provider,
+  { target: { provider: { settings } }, carrier }: Encoding,
 ): Result<boolean | string> {
-  const { reasoning_effort_levels: listed } = provider.settings.capabilities;
+  const { reasoning_effort_levels: listed } = settings.capabilities;
   // The runtime has only these levels; mapping another level to the nearest one would be a guess.
   const isKnown = LEVELS.includes(level) || level === "max" || level === "none";
-  if (!isKnown) return notCarried(at);
+  if (!isKnown) return carrier.refuse(at);
   const isPermitted = listed.length === 0 ? LEVELS.includes(level) : listed.includes(level);
-  if (!isPermitted) return undeclared(at.path, provider, "reasoning_effort_levels");
+  if (!isPermitted) return carrier.refuseUndeclared(at, "reasoning_effort_levels");
   return success(level === "none" ? false : level);
 }

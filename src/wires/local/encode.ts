@@ -1,6 +1,5 @@
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import { unsupported } from "../../prompt/refusals.ts";
 import { newPostRequest } from "../post_request.ts";
 import { allIn } from "../../prompt/read.ts";
 import { formatPromises } from "../verified/format_promises.ts";
@@ -16,8 +15,7 @@ import { encodeTurns } from "./turns.ts";
  * be translated.
  */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
-  const { target: { model, provider }, carrier, schemas } = encoding;
-  const { settings } = provider;
+  const { target: { model, provider: { settings } }, carrier, schemas } = encoding;
   const messages = encodeTurns(prompt, carrier);
   // Before the format: the schemas of a request share one bound, and a tool beyond it is refused.
   const tools = encodeTools(prompt, encoding);
@@ -25,18 +23,16 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const encoded = allIn({
     messages,
     tools,
-    format: encodeFormat(prompt, settings, { carrier, isVerified: verified.length > 0 }),
-    think: encodeThink(prompt, provider),
-    options: encodeOptions(prompt, settings),
+    format: encodeFormat(prompt, encoding, verified.length > 0),
+    think: encodeThink(prompt, encoding),
+    options: encodeOptions(prompt, encoding),
   });
   if (!encoded.ok) return encoded;
   const { format, think, options, tools: called } = encoded.value;
-  const isCallRequired = called.promises.some((promise) =>
-    promise.kind === "tool_choice" && promise.isRequired
-  );
-  if (isCallRequired && format !== undefined && prompt.format !== null) {
-    return unsupported(prompt.format.at.path, "Send it without a required tool call.");
+  if (called.isCallRequired && format !== undefined && prompt.format !== null) {
+    return carrier.refuse({ path: prompt.format.at.path }, "Send it without a required tool call.");
   }
+  carrier.promise(...verified);
   const request = {
     model,
     messages: encoded.value.messages,
@@ -48,6 +44,5 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
     options: Object.keys(options).length === 0 ? undefined : options,
     ...runSettings(settings).topLevel,
   };
-  const promises = [...called.promises, ...verified];
-  return success({ ...newPostRequest("/api/chat", request, promises), ...carrier.done() });
+  return success({ ...newPostRequest("/api/chat", request), ...carrier.done() });
 }

@@ -1,11 +1,11 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import type { GivenNumber, Prompt } from "../../prompt/prompt.ts";
-import { brokenRule, wrongValue } from "../../prompt/refusals.ts";
 import { soleLimit } from "../../prompt/sole_limit.ts";
 import { allIn } from "../../prompt/read.ts";
+import type { Encoding } from "../wire.ts";
 
 /** Runtime settings that are top-level fields of the request, not members of `options`. */
 const TOP_LEVEL = ["keep_alive", "truncate", "shift"];
@@ -41,14 +41,14 @@ function parseSetting(text: string): JsonValue {
  */
 export function encodeOptions(
   { sampling, limits, stop }: Prompt,
-  settings: ProviderConfig,
+  { target: { provider: { settings } }, carrier }: Encoding,
 ): Result<JsonObject> {
   const read = allIn({
-    presence: penalty(sampling.presencePenalty),
-    frequency: penalty(sampling.frequencyPenalty),
-    seed: seedOf(sampling.seed),
-    limit: soleLimit(limits),
-    stop: stopTexts(stop),
+    presence: penalty(sampling.presencePenalty, carrier),
+    frequency: penalty(sampling.frequencyPenalty, carrier),
+    seed: seedOf(sampling.seed, carrier),
+    limit: soleLimit(limits, carrier),
+    stop: stopTexts(stop, carrier),
   });
   if (!read.ok) return read;
   const { presence, frequency, seed, limit } = read.value;
@@ -74,21 +74,21 @@ function defined(members: JsonObject): JsonObject {
   return Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined));
 }
 
-function penalty(given: GivenNumber | null): Result<GivenNumber | null> {
+function penalty(given: GivenNumber | null, carrier: Carrier): Result<GivenNumber | null> {
   return given === null || (given.value >= -2 && given.value <= 2)
     ? success(given)
-    : wrongValue(given.at.path, "from -2 to 2");
+    : carrier.refuseValue(given.at.path, "must be from -2 to 2");
 }
 
 /** Returns the seed. The runtime treats a negative one as "any". */
-function seedOf(given: GivenNumber | null): Result<GivenNumber | null> {
-  return given === null || given.value >= 0 ? success(given) : notCarried(given.at);
+function seedOf(given: GivenNumber | null, carrier: Carrier): Result<GivenNumber | null> {
+  return given === null || given.value >= 0 ? success(given) : carrier.refuse(given.at);
 }
 
-function stopTexts(stop: Prompt["stop"]): Result<readonly string[]> {
+function stopTexts(stop: Prompt["stop"], carrier: Carrier): Result<readonly string[]> {
   const texts = stop?.value ?? [];
   const empty = texts.find(({ value }) => value === "");
   return empty === undefined
     ? success(texts.map(({ value }) => value))
-    : brokenRule(empty.at.path, "must not be empty");
+    : carrier.refuseValue(empty.at.path, "must not be empty");
 }

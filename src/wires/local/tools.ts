@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import type { Choice, ChosenTool, FunctionTool, Prompt } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
-import type { ResponsePromise } from "../verified/response_promise.ts";
+import type { Carrier } from "../../prompt/carry.ts";
+import { choiceProblem } from "../../prompt/choice_problem.ts";
+import type { FunctionTool, Prompt } from "../../prompt/prompt.ts";
 import { strictPromises } from "../verified/strict_tools.ts";
 import type { Encoding } from "../wire.ts";
 import { hidesKeyword } from "./shown_keywords.ts";
@@ -13,11 +13,11 @@ export interface EncodedTools {
   readonly tools: readonly JsonObject[];
   /** Schema of the text when a required call is requested as text; null if calls are calls. */
   readonly callSchema: JsonObject | null;
-  /** Fields that the runtime does not enforce. */
-  readonly promises: readonly ResponsePromise[];
+  /** True if the response must be a call. */
+  readonly isCallRequired: boolean;
 }
 
-const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, promises: [] };
+const NO_TOOLS: EncodedTools = { tools: [], callSchema: null, isCallRequired: false };
 
 const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
 
@@ -26,13 +26,14 @@ const NO_PARAMETERS: JsonObject = { type: "object", properties: {} };
  * schema nor a single call: the gateway checks these.
  */
 export function encodeTools(
-  { tools, choice, parallelCalls }: Prompt,
+  prompt: Prompt,
   { target, carrier, schemas }: Encoding,
 ): Result<EncodedTools> {
+  const { tools, choice, parallelCalls } = prompt;
   // The runtime has no choice "none": the tools are not sent, so the model cannot call them.
   if (choice.kind === "none") return success(NO_TOOLS);
   const functions = tools.filter((tool) => tool.kind === "function");
-  const permitted = permittedNames(choice, functions);
+  const permitted = choiceProblem(prompt, carrier) ?? permittedNames(prompt, carrier);
   if (!permitted.ok) return permitted;
   if (functions.length === 0) return success(NO_TOOLS);
   const names = permitted.value;
@@ -44,7 +45,7 @@ export function encodeTools(
   }
   const refused = single === null ? null : carrier.apply(single);
   if (refused !== null) return refused;
-  const strict = strictPromises(functions, schemas);
+  const strict = strictPromises(functions, { schemas, carrier });
   if (!strict.ok) return strict;
 
   const { structured_outputs: constrainsText } = target.provider.settings.capabilities;
@@ -58,16 +59,16 @@ export function encodeTools(
     const lost = isHidden ? carrier.apply(parameters.at) : null;
     if (lost !== null) return lost;
   }
-  const promises: ResponsePromise[] = strict.value.filter(({ name }) => names?.has(name) ?? true);
-  if (single !== null) promises.push({ kind: "parallel_tool_calls", path: single.path });
+  carrier.promise(...strict.value.filter(({ name }) => names?.has(name) ?? true));
+  if (single !== null) carrier.promise({ kind: "parallel_tool_calls", path: single.path });
   if (names !== null && choice.kind !== "unset") {
     const { path } = choice.at;
-    promises.push({ kind: "tool_choice", path, permitted: [...names], isRequired, isText });
+    carrier.promise({ kind: "tool_choice", path, permitted: [...names], isRequired, isText });
   }
   return success({
     tools: callSchema === null ? sent.map(encodeFunction) : [],
     callSchema,
-    promises,
+    isCallRequired: names !== null && isRequired,
   });
 }
 
@@ -75,36 +76,21 @@ export function encodeTools(
  * Returns the names that may be called, of those declared; null for all of them without a check.
  */
 function permittedNames(
-  choice: Choice,
-  tools: readonly FunctionTool[],
+  { choice, tools }: Prompt,
+  carrier: Carrier,
 ): Result<ReadonlySet<string> | null> {
-  if (choice.kind === "unset" || choice.kind === "auto" || choice.kind === "none") {
-    return success(null);
-  }
-  if (tools.length === 0) {
-    return wrongValue(choice.at.path, "'auto' or 'none' when there are no tools");
-  }
-  const declared = new Set(tools.map(({ name }) => name.value));
   switch (choice.kind) {
     case "required":
-      return success(declared);
+      return success(new Set(tools.map(({ name }) => name.value)));
     case "named":
-      return chosenNames([choice.tool], declared);
+      return success(new Set([choice.tool.name]));
     case "allowed":
       return choice.tools.length === 0
-        ? wrongValue(choice.listAt.path, "a list with at least one tool")
-        : chosenNames(choice.tools, declared);
+        ? carrier.refuseValue(choice.listAt.path, "must be a list with at least one tool")
+        : success(new Set(choice.tools.map(({ name }) => name)));
+    default:
+      return success(null);
   }
-}
-
-function chosenNames(
-  chosen: readonly ChosenTool[],
-  declared: ReadonlySet<string>,
-): Result<ReadonlySet<string>> {
-  const unknown = chosen.find(({ name }) => !declared.has(name));
-  return unknown === undefined
-    ? success(new Set(chosen.map(({ name }) => name)))
-    : wrongValue(unknown.at.path, "the name of one of the tools");
 }
 
 function encodeFunction({ name, description, parameters }: FunctionTool): JsonObject {

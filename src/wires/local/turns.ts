@@ -10,7 +10,6 @@ import type {
   ToolCall,
   ToolResult,
 } from "../../prompt/prompt.ts";
-import { brokenRule, missing } from "../../prompt/refusals.ts";
 import { parseBase64 } from "./image_data.ts";
 
 /**
@@ -22,25 +21,29 @@ export function encodeTurns(
   { at: { path }, messages }: Prompt,
   carrier: Carrier,
 ): Result<readonly JsonObject[]> {
-  if (messages.length === 0) return brokenRule(path, "must hold at least one message");
+  if (messages.length === 0) return carrier.refuseValue(path, "must hold at least one message");
   const parseArguments = newArgumentParser();
   const turns: JsonObject[] = [];
   for (const message of messages) {
     const content = encodeContent(message.content, carrier);
     if (!content.ok) return content;
-    const turn = encodeTurn(message, content.value, parseArguments);
+    const turn = encodeTurn(message, content.value, { parseArguments, carrier });
     if (!turn.ok) return turn;
     turns.push(turn.value);
   }
   return success(turns);
 }
 
-type ArgumentParser = (call: ToolCall) => Result<JsonObject>;
+/** Context of the turns of one request. */
+interface TurnInput {
+  readonly parseArguments: (call: ToolCall) => Result<JsonObject>;
+  readonly carrier: Carrier;
+}
 
 function encodeTurn(
   message: Message,
   content: JsonObject,
-  parseArguments: ArgumentParser,
+  input: TurnInput,
 ): Result<JsonObject> {
   switch (message.kind) {
     case "instruction":
@@ -48,16 +51,16 @@ function encodeTurn(
     case "user":
       return success({ role: "user", ...content });
     case "assistant":
-      return assistantTurn(message, content, parseArguments);
+      return assistantTurn(message, content, input);
     case "result":
-      return resultTurn(message, content);
+      return resultTurn(message, content, input);
   }
 }
 
 function assistantTurn(
   { refusal, reasoning, calls }: AssistantTurn,
   { content }: JsonObject,
-  parseArguments: ArgumentParser,
+  { parseArguments }: TurnInput,
 ): Result<JsonObject> {
   const encoded: JsonObject[] = [];
   for (const [index, call] of calls.entries()) {
@@ -78,13 +81,14 @@ function assistantTurn(
 function resultTurn(
   { at, callId, name, call }: ToolResult,
   content: JsonObject,
+  { carrier }: TurnInput,
 ): Result<JsonObject> {
   if (callId === null) {
-    if (name === null) return missing(`${at.path}.name`);
+    if (name === null) return carrier.refuseAbsent(`${at.path}.name`);
     return success({ role: "tool", ...content, tool_name: name.value });
   }
   return call === null
-    ? brokenRule(callId.at.path, "names no tool call of an earlier message")
+    ? carrier.refuseValue(callId.at.path, "names no tool call of an earlier message")
     : success({ role: "tool", ...content, tool_name: call.name, tool_call_id: callId.value });
 }
 
@@ -98,7 +102,7 @@ function encodeContent(content: Content | null, carrier: Carrier): Result<JsonOb
   for (const part of content?.parts ?? []) {
     if (part.kind === "text" || part.kind === "refusal") text += part.text;
     if (part.kind !== "image") continue;
-    const data = parseBase64(part.url);
+    const data = parseBase64(part.url, carrier);
     if (!data.ok) return data;
     images.push(data.value);
   }

@@ -1,8 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { type Carrier, notCarried } from "../../prompt/carry.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import type { CacheMark, Content, FilePart, ImagePart, Part } from "../../prompt/prompt.ts";
-import { missing, wrongValue } from "../../prompt/refusals.ts";
 import { documentSource, imageSource } from "./sources.ts";
 
 type Blocks = Result<readonly JsonObject[]>;
@@ -16,7 +15,7 @@ export function encodeContent({ parts }: Content, carrier: Carrier): Blocks {
   for (const part of parts) {
     const own = encodePart(part, carrier);
     if (!own.ok) return own;
-    const marked = withCacheMark(own.value, part.cache);
+    const marked = withCacheMark(own.value, part.cache, carrier);
     if (!marked.ok) return marked;
     blocks.push(...marked.value);
   }
@@ -29,12 +28,16 @@ export function textBlocks(text: string): readonly JsonObject[] {
 }
 
 /** Returns the blocks with the `cache_control` of a part or a message on the last block. */
-export function withCacheMark(blocks: readonly JsonObject[], cache: CacheMark | null): Blocks {
+export function withCacheMark(
+  blocks: readonly JsonObject[],
+  cache: CacheMark | null,
+  carrier: Carrier,
+): Blocks {
   if (cache === null) return success(blocks);
   if (!cache.ok) return cache;
   const last = blocks.at(-1);
   if (last === undefined || !isCacheable(last)) {
-    return notCarried(cache.value.at, "There is nothing to cache.");
+    return carrier.refuse(cache.value.at, "There is nothing to cache.");
   }
   return success([...blocks.slice(0, -1), { ...last, cache_control: cache.value.value }]);
 }
@@ -55,25 +58,27 @@ function encodePart(part: Part, carrier: Carrier): Blocks {
     case "image":
       return encodeImage(part, carrier);
     case "file":
-      return encodeFile(part);
+      return encodeFile(part, carrier);
   }
 }
 
 function encodeImage({ url, detail }: ImagePart, carrier: Carrier): Blocks {
   // The upstream always processes an image at full size.
   if (detail !== null && detail.value !== "auto") {
-    const refused = detail.value === "high" ? carrier.apply(detail.at) : notCarried(detail.at);
+    const refused = detail.value === "high" ? carrier.apply(detail.at) : carrier.refuse(detail.at);
     if (refused !== null) return refused;
   }
-  const source = imageSource(url);
+  const source = imageSource(url, carrier);
   return source.ok ? success([{ type: "image", source: source.value }]) : source;
 }
 
-function encodeFile({ data, name, dataAt }: FilePart): Blocks {
-  if (data === null) return missing(dataAt.path);
-  const source = documentSource(data);
+function encodeFile({ data, name, dataAt }: FilePart, carrier: Carrier): Blocks {
+  if (data === null) return carrier.refuseAbsent(dataAt.path);
+  const source = documentSource(data, carrier);
   if (!source.ok) return source;
-  if (source.value.data === "") return wrongValue(data.at.path, "a file with content");
+  if (source.value.data === "") {
+    return carrier.refuseValue(data.at.path, "must be a file with content");
+  }
   const title = name?.value ?? "";
   return success([{ type: "document", source: source.value, ...title !== "" && { title } }]);
 }

@@ -1,10 +1,8 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
 import { soleLimit } from "../../prompt/sole_limit.ts";
-import { splitStops } from "../verified/stop_promises.ts";
+import { sentStops } from "../verified/stop_promises.ts";
 import { MAX_OUTPUT_TOKENS } from "../../data/known_models.ts";
 import type { Encoding } from "../wire.ts";
 
@@ -20,8 +18,8 @@ const MAX_USER_CHARS = 256;
 const DEFAULT_MAX_TOKENS = 32_000;
 
 /** Returns `max_tokens`, which the Messages API requires. A client's value is never changed. */
-export function limits({ prompt, target }: SectionInput): Result<JsonObject> {
-  const limit = soleLimit(prompt.limits);
+export function limits({ prompt, target, carrier }: SectionInput): Result<JsonObject> {
+  const limit = soleLimit(prompt.limits, carrier);
   if (!limit.ok) return limit;
   return success({ max_tokens: limit.value?.value ?? defaultMaxTokens(target) });
 }
@@ -39,7 +37,7 @@ function defaultMaxTokens({ model, named, provider: { settings } }: Encoding["ta
 }
 
 /** Returns `temperature`, `top_p` and `top_k`. The provider's defaults apply to the first two. */
-export function sampling({ prompt, target }: SectionInput): Result<JsonObject> {
+export function sampling({ prompt, target, carrier }: SectionInput): Result<JsonObject> {
   const { settings } = target.provider;
   const { temperature, topP: top_p, topK: top_k } = prompt.sampling;
   const isGone = settings.api_version === "2026-10-21";
@@ -47,14 +45,15 @@ export function sampling({ prompt, target }: SectionInput): Result<JsonObject> {
   for (const [key, given] of Object.entries({ temperature, top_p, top_k })) {
     if (given === null) continue;
     const { value, exact, at } = given;
-    if (isGone) return notCarried(at, "This version of the API has no sampling fields.");
+    if (isGone) return carrier.refuse(at, "This version of the API has no sampling fields.");
     const most = key === "temperature" ? 2 : key === "top_p" ? 1 : Infinity;
     if (value < 0 || value > most) {
-      return wrongValue(at.path, most === Infinity ? "at least 0" : `between 0 and ${most}`);
+      const range = most === Infinity ? "at least 0" : `between 0 and ${most}`;
+      return carrier.refuseValue(at.path, `must be ${range}`);
     }
     // Clamping would change the meaning of the request without an error.
     if (key === "temperature" && value > 1) {
-      return notCarried(at, "The provider's range is 0 to 1.");
+      return carrier.refuse(at, "The provider's range is 0 to 1.");
     }
     sent[key] = exact;
   }
@@ -69,38 +68,34 @@ export function sampling({ prompt, target }: SectionInput): Result<JsonObject> {
  * Returns `stop_sequences`. The API refuses a sequence of white space, for which the gateway
  * searches in the response.
  */
-export function stops({ prompt, target: { provider } }: SectionInput): Result<JsonObject> {
-  const { verify } = provider.settings;
-  const split = splitStops(prompt.stop, { isSent: isStopSequence, verify });
-  if (!split.ok) return split;
-  const { sent } = split.value;
-  return success(sent.length === 0 ? {} : { stop_sequences: [...sent] });
-}
-
-/** True for a text that the API accepts as a stop sequence. */
-export function isStopSequence(text: string): boolean {
-  return text.trim() !== "";
+export function stops({ prompt, target, carrier }: SectionInput): Result<JsonObject> {
+  const { verify } = target.provider.settings;
+  const sent = sentStops(prompt.stop, { isSent: (text) => text.trim() !== "", verify, carrier });
+  if (!sent.ok) return sent;
+  return success(sent.value.length === 0 ? {} : { stop_sequences: [...sent.value] });
 }
 
 /** Returns `metadata.user_id`, from either of its two Chat fields. */
-export function caller({ prompt: { labels } }: SectionInput): Result<JsonObject> {
+export function caller({ prompt: { labels }, carrier }: SectionInput): Result<JsonObject> {
   const { user, safetyIdentifier: safety } = labels;
   for (const id of [user, safety]) {
     if (id !== null && [...id.value].length > MAX_USER_CHARS) {
-      return notCarried(id.at, `It may have at most ${MAX_USER_CHARS} characters.`);
+      return carrier.refuse(id.at, `It may have at most ${MAX_USER_CHARS} characters.`);
     }
   }
   if (user !== null && safety !== null && user.value !== safety.value) {
-    return notCarried(safety.at, "It must equal 'user' when both are sent.");
+    return carrier.refuse(safety.at, "It must equal 'user' when both are sent.");
   }
   const id = user ?? safety;
   return success(id === null ? {} : { metadata: { user_id: id.value } });
 }
 
 /** Returns `service_tier`, which has two values: the standard tier and the upstream's default. */
-export function tier({ prompt: { labels: { serviceTier } } }: SectionInput): Result<JsonObject> {
+export function tier(
+  { prompt: { labels: { serviceTier } }, carrier }: SectionInput,
+): Result<JsonObject> {
   if (serviceTier === null || serviceTier.value === "auto") return success({});
   return serviceTier.value === "default"
     ? success({ service_tier: "standard_only" })
-    : notCarried(serviceTier.at);
+    : carrier.refuse(serviceTier.at);
 }

@@ -5,7 +5,6 @@ import { newPostRequest } from "../post_request.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
 import { setBreakpoints } from "./breakpoints.ts";
 import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
-import { promisesOf } from "./promises.ts";
 import { mayLackThinking, outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -36,7 +35,7 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
     ? setBreakpoints(encoded)
     : { request: encoded, count: 0 };
   return success({
-    ...newPostRequest("/v1/messages", sent, promisesOf(input)),
+    ...newPostRequest("/v1/messages", sent),
     ...count > 0 && { cacheBreakpoints: count },
     ...mayLackThinking(prompt, encoded) && { mayLackThinking: true },
     ...encoding.carrier.done(),

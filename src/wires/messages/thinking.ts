@@ -1,10 +1,10 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { listedPath, notCarried } from "../../prompt/carry.ts";
+import { listedPath } from "../../prompt/carry.ts";
 import type { AssistantTurn, Format, Given, Prompt } from "../../prompt/prompt.ts";
 import { parameterAt } from "../../prompt/preset.ts";
-import { undeclared } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
+import { formatPromises, permitsCalls } from "../verified/format_promises.ts";
 import { closeSchema, isAnyObject } from "./closed_schema.ts";
 import { VERIFY } from "./fields.ts";
 
@@ -68,15 +68,17 @@ function callingTurns(messages: Prompt["messages"]): readonly AssistantTurn[] {
 
 /** Returns `output_config`: the effort and the format of the response. */
 export function outputConfig(input: SectionInput): Result<JsonObject> {
-  const { effort: requested, format: given } = input.prompt;
+  const { prompt, carrier, schemas, target: { provider: { settings } } } = input;
+  const { effort: requested, format: given } = prompt;
   const effort = requested === null ? success({}) : encodeEffort(requested, input);
   if (!effort.ok) return effort;
   // The API has no format of any object: the gateway checks the response.
-  if (given?.kind === "json_object" && !input.target.provider.settings.verify) {
-    return notCarried(given.at, VERIFY);
+  if (given?.kind === "json_object" && !settings.verify) {
+    return carrier.refuse(given.at, VERIFY);
   }
   const format = given?.kind === "json_schema" ? schemaFormat(given, input) : success({});
   if (!format.ok) return format;
+  carrier.promise(...formatPromises(prompt, settings, schemas, false));
   const config = { ...effort.value, ...format.value };
   return success(Object.keys(config).length === 0 ? {} : { output_config: config });
 }
@@ -86,12 +88,11 @@ function encodeEffort(
   input: SectionInput,
 ): Result<JsonObject> {
   const { carrier, target } = input;
-  const { provider } = target;
-  const { reasoning_effort_levels: listed } = provider.settings.capabilities;
+  const { reasoning_effort_levels: listed } = target.provider.settings.capabilities;
   // The Messages API has neither level, whatever the provider's list contains.
-  if (effort === "none" || effort === "minimal") return notCarried(at);
+  if (effort === "none" || effort === "minimal") return carrier.refuse(at);
   const isPermitted = (listed.length === 0 ? DEFAULT_LEVELS : listed).includes(effort);
-  if (!isPermitted) return undeclared(at.path, provider, "reasoning_effort_levels");
+  if (!isPermitted) return carrier.refuseUndeclared(at, "reasoning_effort_levels");
   if (!needsThinking(effort) || !isTurnedOff(input)) return success({ effort });
   // Of the parameter of a named model the client has lost nothing.
   const preset = target.named?.preset;
@@ -107,7 +108,7 @@ function encodeEffort(
  */
 function schemaFormat(
   { schema: { value: given, at }, strict }: Format & { readonly kind: "json_schema" },
-  { carrier, target: { provider: { settings } } }: SectionInput,
+  { prompt, carrier, target: { provider: { settings } } }: SectionInput,
 ): Result<JsonObject> {
   const isAny = isAnyObject(given);
   const opened: string[] = [];
@@ -116,14 +117,16 @@ function schemaFormat(
   });
   const [first] = opened;
   if (first !== undefined && strict?.value === true) {
-    return notCarried(
+    return carrier.refuse(
       { path: first },
       "The objects of a strict schema need 'additionalProperties: false'.",
     );
   }
   if (isAny) {
     carrier.lose(at.path);
-    return settings.verify ? success({}) : notCarried(at, VERIFY);
+    if (!settings.verify) return carrier.refuse(at, VERIFY);
+    carrier.promise({ kind: "json_object", path: at.path, permitsCalls: permitsCalls(prompt) });
+    return success({});
   }
   for (const path of opened) carrier.lose(path);
   const refused = strict?.value === false ? carrier.apply(strict.at) : null;

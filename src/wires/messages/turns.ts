@@ -8,7 +8,6 @@ import {
   type Message,
   type ToolResult,
 } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
 import { newAssistantEncoder } from "./assistant.ts";
 import { encodeContent, withCacheMark } from "./content.ts";
 import type { SectionInput } from "./controls.ts";
@@ -48,9 +47,13 @@ export function encodeTurns(input: SectionInput): Result<JsonObject> {
     }
   }
   const [first] = dialogue;
-  if (first === undefined) return wrongValue(prompt.at.path, "a list with a user message");
+  if (first === undefined) {
+    return carrier.refuseValue(prompt.at.path, "must be a list with a user message");
+  }
   const { role, at } = first;
-  if (role !== "user") return wrongValue(`${at.path}.role`, "'user' in the first message");
+  if (role !== "user") {
+    return carrier.refuseValue(`${at.path}.role`, "must be 'user' in the first message");
+  }
   // The model continues the text of a last assistant message and begins no turn.
   const last = messages.findLast(({ kind }) => kind !== "instruction");
   const refused = last?.kind === "assistant" ? carrier.apply(last.at) : null;
@@ -59,13 +62,14 @@ export function encodeTurns(input: SectionInput): Result<JsonObject> {
 
 /** Returns the encoder of one message after another. */
 function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
+  const { carrier } = input;
   const encodeAssistant = newAssistantEncoder(input);
 
   function encodeOwn(message: Message): Blocks {
     switch (message.kind) {
       case "instruction":
       case "user":
-        return encodeContent(message.content, input.carrier);
+        return encodeContent(message.content, carrier);
       case "assistant":
         return encodeAssistant(message);
       case "result":
@@ -77,9 +81,10 @@ function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
   function encodeResult({ call, callId: given, name, content, at }: ToolResult): Blocks {
     const id = given?.value ?? (call === null ? null : callId(call));
     if (id === null) {
-      return wrongValue(name?.at.path ?? `${at.path}.name`, "the name of a call without a result");
+      const path = name?.at.path ?? `${at.path}.name`;
+      return carrier.refuseValue(path, "must be the name of a call without a result");
     }
-    const blocks = encodeContent(content, input.carrier);
+    const blocks = encodeContent(content, carrier);
     if (!blocks.ok) return blocks;
     const shape = content.isString ? blocks.value[0]?.text ?? "" : [...blocks.value];
     return success([{ type: "tool_result", tool_use_id: toolId(id), content: shape }]);
@@ -89,9 +94,9 @@ function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
     const own = encodeOwn(message);
     if (!own.ok) return own;
     if (message.kind === "user" && own.value.length === 0) {
-      return wrongValue(message.content.at.path, "a text or parts, not empty");
+      return carrier.refuseValue(message.content.at.path, "must be a text or parts, not empty");
     }
-    const blocks = withCacheMark(own.value, message.cache);
+    const blocks = withCacheMark(own.value, message.cache, carrier);
     if (!blocks.ok || message.kind !== "instruction") return blocks;
     // The upstream refuses instructions of only whitespace.
     return success(

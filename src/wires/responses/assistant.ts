@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import type { ReasoningBlock } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import { type AssistantTurn, callId, type ToolCall } from "../../prompt/prompt.ts";
-import { missing } from "../../prompt/refusals.ts";
 import { encodeCallId } from "./call_id.ts";
 import { citedParts } from "./citations.ts";
 import { spokenParts } from "./content.ts";
@@ -19,11 +18,11 @@ type Items = Result<readonly JsonObject[]>;
 export function assistantItems(turn: AssistantTurn, index: number, asked: SectionInput): Items {
   const calls: JsonObject[] = [];
   for (const call of turn.calls) {
-    const item = callItem(call);
+    const item = callItem(call, asked.carrier);
     if (!item.ok) return item;
     calls.push(item.value);
   }
-  const said = spokenItems(turn, index);
+  const said = spokenItems(turn, index, asked.carrier);
   if (!said.ok) return said;
   const stored = storedReasoning(turn, asked);
   return stored.ok ? success(withReasoning(stored.value, said.value, calls)) : stored;
@@ -61,15 +60,16 @@ function withReasoning(
 function spokenItems(
   { at, content, refusal, citations, calls }: AssistantTurn,
   index: number,
+  carrier: Carrier,
 ): Items {
   const [first] = content?.parts ?? [];
   const isSilent = content === null ||
     (content.isString && first?.kind === "text" && first.text === "");
   // A citation needs a text.
-  if (isSilent && citations !== null) return notCarried(citations.at);
+  if (isSilent && citations !== null) return carrier.refuse(citations.at);
   if (isSilent && refusal === null) {
     if (calls.length > 0) return success([]);
-    if (content === null) return missing(`${at.path}.content`);
+    if (content === null) return carrier.refuseAbsent(`${at.path}.content`);
   }
   const head = { type: "message", role: "assistant" };
   if (
@@ -77,10 +77,10 @@ function spokenItems(
   ) {
     return success([{ ...head, content: first.text }]);
   }
-  const parts = isSilent ? success([]) : spokenParts(content);
+  const parts = isSilent ? success([]) : spokenParts(content, carrier);
   if (!parts.ok) return parts;
   const said = citations === null ? parts.value : citedParts(parts.value, citations.value);
-  if (said === null) return notCarried(citations?.at ?? at);
+  if (said === null) return carrier.refuse(citations?.at ?? at);
   const refused = refusal === null ? [] : [{ type: "refusal", refusal: refusal.value }];
   // Parts are only allowed in an output message, which requires ID and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
@@ -88,9 +88,9 @@ function spokenItems(
 }
 
 /** Returns the item of a call. The model's text is sent unchanged. */
-function callItem(call: ToolCall): Result<JsonObject> {
+function callItem(call: ToolCall, carrier: Carrier): Result<JsonObject> {
   const { kind, name, text: { value } } = call;
-  const id = call.id === null ? success(callId(call)) : encodeCallId(call.id);
+  const id = call.id === null ? success(callId(call)) : encodeCallId(call.id, carrier);
   if (!id.ok) return id;
   return success(
     kind === "function"

@@ -1,30 +1,34 @@
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import type { Content, Part } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
 
 /**
  * Returns the content of a message, except of an assistant. A string stays a string; parts become
  * Responses parts.
  */
-export function inputContent(content: Content): Result<JsonValue> {
+export function inputContent(content: Content, carrier: Carrier): Result<JsonValue> {
   const [first] = content.parts;
   if (content.isString && first?.kind === "text") return success(first.text);
-  const parts = encodeParts(content, inputPart);
+  const parts = encodeParts(content, inputPart, carrier);
   return parts.ok ? success([...parts.value]) : parts;
 }
 
 /** Returns the content of an assistant message as parts. */
-export function spokenParts(content: Content): Result<readonly JsonObject[]> {
-  return encodeParts(content, spokenPart);
+export function spokenParts(
+  content: Content,
+  carrier: Carrier,
+): Result<readonly JsonObject[]> {
+  return encodeParts(content, spokenPart, carrier);
 }
 
 function encodeParts(
   { at, parts }: Content,
   encode: (part: Part) => JsonObject,
+  carrier: Carrier,
 ): Result<readonly JsonObject[]> {
   return parts.length === 0
-    ? wrongValue(at.path, "a text or parts, not empty")
+    ? carrier.refuseValue(at.path, "must be a text or parts, not empty")
     : success(parts.map(encode));
 }
 

@@ -1,8 +1,7 @@
 import type { JsonObject, JsonValue } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import type { Format, Prompt } from "../../prompt/prompt.ts";
-import { missing } from "../../prompt/refusals.ts";
 import type { Encoding } from "../wire.ts";
 
 /** Input of a section. */
@@ -23,7 +22,10 @@ export function limit(
   const refused = isLost ? carrier.apply(legacy.at) : null;
   if (refused !== null) return refused;
   return given.value < MIN_OUTPUT_TOKENS
-    ? notCarried(given.at, `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`)
+    ? carrier.refuse(
+      given.at,
+      `The provider's minimum is ${MIN_OUTPUT_TOKENS}; send a higher limit.`,
+    )
     : success({ max_output_tokens: given.exact });
 }
 
@@ -45,8 +47,8 @@ export function reasoning({ prompt: { effort } }: SectionInput): Result<JsonObje
 }
 
 /** Returns `text`: the format and verbosity of the response. */
-export function text({ prompt: { format, verbosity } }: SectionInput): Result<JsonObject> {
-  const encoded = format === null ? success(null) : encodeFormat(format);
+export function text({ prompt: { format, verbosity }, carrier }: SectionInput): Result<JsonObject> {
+  const encoded = format === null ? success(null) : encodeFormat(format, carrier);
   if (!encoded.ok) return encoded;
   if (encoded.value === null && verbosity === null) return success({});
   return success({
@@ -58,10 +60,10 @@ export function text({ prompt: { format, verbosity } }: SectionInput): Result<Js
 }
 
 /** Returns a format without the nested object of Chat. */
-function encodeFormat(format: Format): Result<JsonObject> {
+function encodeFormat(format: Format, carrier: Carrier): Result<JsonObject> {
   if (format.kind !== "json_schema") return success({ type: format.kind });
   const { at, name, description, schema, strict } = format;
-  if (name === null) return missing(`${at.path}.json_schema.name`);
+  if (name === null) return carrier.refuseAbsent(`${at.path}.json_schema.name`);
   return success({
     type: "json_schema",
     name: name.value,

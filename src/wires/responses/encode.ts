@@ -14,11 +14,12 @@ import {
 } from "./controls.ts";
 import { included } from "./included.ts";
 import { input } from "./input.ts";
-import { stopPromises } from "./stops.ts";
+import { stops } from "./stops.ts";
 import { logprobs } from "./logprobs.ts";
 import { tools } from "./tools.ts";
 
 const SECTIONS: readonly Section<SectionInput>[] = [
+  stops,
   input,
   limit,
   sampling,
@@ -33,14 +34,12 @@ const SECTIONS: readonly Section<SectionInput>[] = [
 
 /** Returns a prompt as a Responses request that is not stored upstream. */
 export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<UpstreamRequest> {
-  const stops = stopPromises(prompt);
-  if (!stops.ok) return stops;
   const { target, carrier } = encoding;
   const request = assemble({ model: target.model }, SECTIONS, { prompt, target, carrier });
   if (!request.ok) return request;
   // The default of Responses is to store a response; the default of Chat is not to.
   return success({
-    ...newPostRequest("/responses", { ...request.value, store: false }, stops.value),
+    ...newPostRequest("/responses", { ...request.value, store: false }),
     ...carrier.done(),
   });
 }

@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
+import type { Carrier } from "../../prompt/carry.ts";
 import { callId, type Message, type ToolResult } from "../../prompt/prompt.ts";
-import { wrongValue } from "../../prompt/refusals.ts";
 import { assistantItems } from "./assistant.ts";
 import { encodeCallId } from "./call_id.ts";
 import { inputContent } from "./content.ts";
@@ -28,29 +28,33 @@ function encodeMessage(message: Message, index: number, asked: SectionInput): It
   switch (message.kind) {
     case "instruction": {
       const { normalize_developer_role: isNormalized } = asked.target.provider.settings;
-      return plainItem(message, isNormalized ? "system" : message.role);
+      return plainItem(message, isNormalized ? "system" : message.role, asked.carrier);
     }
     case "user":
-      return plainItem(message, "user");
+      return plainItem(message, "user", asked.carrier);
     case "assistant":
       return assistantItems(message, index, asked);
     case "result":
-      return resultItem(message);
+      return resultItem(message, asked.carrier);
   }
 }
 
 function plainItem(
   { content }: Exclude<Message, { readonly kind: "assistant" }>,
   role: string,
+  carrier: Carrier,
 ): Items {
-  const encoded = inputContent(content);
+  const encoded = inputContent(content, carrier);
   return encoded.ok ? success([{ type: "message", role, content: encoded.value }]) : encoded;
 }
 
-function resultItem({ at, callId: given, name, call, content }: ToolResult): Items {
-  const id = given === null ? legacyId() : encodeCallId(given);
+function resultItem(
+  { at, callId: given, name, call, content }: ToolResult,
+  carrier: Carrier,
+): Items {
+  const id = given === null ? legacyId() : encodeCallId(given, carrier);
   if (!id.ok) return id;
-  const output = inputContent(content);
+  const output = inputContent(content, carrier);
   if (!output.ok) return output;
   const type = call?.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
   return success([{ type, call_id: id.value, output: output.value }]);
@@ -58,6 +62,6 @@ function resultItem({ at, callId: given, name, call, content }: ToolResult): Ite
   function legacyId(): Result<string> {
     if (call !== null) return success(callId(call));
     const path = name?.at.path ?? `${at.path}.name`;
-    return wrongValue(path, "the name of a call without a result");
+    return carrier.refuseValue(path, "must be the name of a call without a result");
   }
 }

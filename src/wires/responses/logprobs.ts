@@ -1,17 +1,17 @@
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
-import { contradiction, type Optional } from "../../prompt/refusals.ts";
+import type { Optional } from "../../prompt/refusals.ts";
 import type { SectionInput } from "./controls.ts";
 
 /** Returns `top_logprobs`, which the upstream sends only with its `include` value. */
 export function logprobs(
-  { prompt: { logprobs: { isWanted, top } } }: SectionInput,
+  { prompt: { logprobs: { isWanted, top } }, carrier }: SectionInput,
 ): Result<JsonObject> {
   if (isWanted) return success(top === null ? {} : { top_logprobs: top.exact });
   return top === null || top.value === 0
     ? success({})
-    : contradiction(top.at.path, "'top_logprobs' needs 'logprobs: true'.");
+    : carrier.refusePair(top.at.path, "'top_logprobs' needs 'logprobs: true'.");
 }
 
 /** Returns the logprobs of a text in the form of Chat; an empty list if absent. */

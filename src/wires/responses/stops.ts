@@ -1,20 +1,16 @@
+import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { notCarried } from "../../prompt/carry.ts";
-import type { Prompt } from "../../prompt/prompt.ts";
-import type { ResponsePromise } from "../verified/response_promise.ts";
-import { splitStops } from "../verified/stop_promises.ts";
+import { sentStops } from "../verified/stop_promises.ts";
+import type { SectionInput } from "./controls.ts";
 
 /**
- * Returns the promise of `stop`, which the Responses API lacks: the gateway ends the response
- * before the text. A Refusal if the request wants token probabilities too, because a token may be
- * cut.
+ * Returns no members: the Responses API lacks `stop`, and the gateway ends the response before the
+ * text. A Refusal if the request wants token probabilities too, because a token may be cut.
  */
-export function stopPromises(
-  { stop, logprobs }: Prompt,
-): Result<readonly ResponsePromise[]> {
-  const split = splitStops(stop, { isSent: () => false, verify: true });
-  if (!split.ok) return split;
+export function stops({ prompt: { stop, logprobs }, carrier }: SectionInput): Result<JsonObject> {
+  const sent = sentStops(stop, { isSent: () => false, verify: true, carrier });
+  if (!sent.ok) return sent;
   return stop !== null && logprobs.isWanted
-    ? notCarried(stop.at, "Send it without 'logprobs'.")
-    : success(split.value.promises);
+    ? carrier.refuse(stop.at, "Send it without 'logprobs'.")
+    : success({});
 }

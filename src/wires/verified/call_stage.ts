@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import type { Fault } from "../../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
-import type { PromiseOf, ResponsePromise } from "./response_promise.ts";
+import type { PromiseOf, ResponsePromise } from "../../prompt/response_promise.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /** A strict call whose arguments have not arrived as a whole. */

@@ -1,10 +1,4 @@
-/** Work that the checks of one response may still cause, over all its calls and texts. */
-export interface CheckBudget {
-  /** Remaining steps. Negative once they are used up: then the response is not checked further. */
-  steps: number;
-  /** Remaining levels of checks within each other. */
-  levels: number;
-}
+import type { CheckBudget } from "../../prompt/response_promise.ts";
 
 /**
  * Maximum number of steps of the checks of one response. A step is work of about 100 ns: 30 schemas

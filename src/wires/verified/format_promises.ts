@@ -1,6 +1,6 @@
 import type { ProviderConfig } from "../../config/schema.ts";
 import type { Prompt } from "../../prompt/prompt.ts";
-import type { ResponsePromise } from "./response_promise.ts";
+import type { ResponsePromise } from "../../prompt/response_promise.ts";
 import type { StrictSchemas } from "./strict_schemas.ts";
 
 /** True if the model may call tools, which it can only if the request has tools. */

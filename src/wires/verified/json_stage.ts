@@ -3,7 +3,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { EVENT_BYTES } from "../../core/stream/stream.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
-import type { PromiseOf } from "./response_promise.ts";
+import type { PromiseOf } from "../../prompt/response_promise.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /** Problem of a response whose text is no object. */

@@ -1,5 +1,6 @@
 import { RE2JS } from "re2js";
-import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
+import type { CheckBudget } from "../../prompt/response_promise.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 
 /** Check of a text against a `pattern` of a strict schema. */
 export interface PatternCheck {

@@ -6,25 +6,10 @@ import {
   parseJson,
 } from "../../core/json/json.ts";
 import { countItems } from "../../core/json/scan.ts";
-import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
+import type { CheckBudget, SchemaCheck } from "../../prompt/response_promise.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 import type { Patterns } from "./patterns.ts";
 import { newValueCheck, type ValueCheck } from "./value_check.ts";
-
-/** The check of a strict schema, which is built when it is first used. */
-export interface SchemaCheck {
-  /** Number of schemas and `enum` values, to which the time to build it is proportional. */
-  readonly nodes: number;
-  /**
-   * Returns what a JSON text is instead of an object of the schema, as words; null if it is one.
-   * Without meaning once the steps of the budget are used up.
-   */
-  problem(text: string, budget: CheckBudget): string | null;
-  /**
-   * Returns the check of what a client receives against what it has sent: `restore` returns a JSON
-   * text of the provider, or of the request to it, as the client reads and writes it.
-   */
-  restored(restore: (text: string) => string): SchemaCheck;
-}
 
 /** Steps to parse a member or element of a JSON text, and to build the check of a schema. */
 const ITEM_STEP_COUNT = 3, NODE_STEP_COUNT = 5;

@@ -3,8 +3,7 @@ import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
 import type { Fault } from "../../core/failure/failure.ts";
 import { type Failed, fault, type Result } from "../../core/failure/result.ts";
 import { type Codec, EVENT_BYTES } from "../../core/stream/stream.ts";
-import type { CheckBudget } from "./check_budget.ts";
-import type { ResponsePromise } from "./response_promise.ts";
+import type { CheckBudget, ResponsePromise } from "../../prompt/response_promise.ts";
 
 /**
  * One check or change of the events of a response. A check returns the same events, some of them

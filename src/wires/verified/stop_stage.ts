@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { STEP_CHARS } from "./check_budget.ts";
-import type { PromiseOf } from "./response_promise.ts";
+import type { PromiseOf } from "../../prompt/response_promise.ts";
 import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 import { newStopSearch, type StopFound } from "./stop_search.ts";
 

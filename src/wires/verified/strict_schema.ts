@@ -2,9 +2,10 @@ import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.
 import type { Refusal } from "../../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { wrongType } from "../../prompt/refusals.ts";
+import type { SchemaCheck } from "../../prompt/response_promise.ts";
 import { FORMATS } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";
-import { newSchemaCheck, type SchemaCheck } from "./schema_check.ts";
+import { newSchemaCheck } from "./schema_check.ts";
 import {
   arrayProblem,
   isScalar,

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import type { Result } from "../../core/failure/result.ts";
 import { newPatterns } from "./patterns.ts";
-import type { SchemaCheck } from "./schema_check.ts";
+import type { SchemaCheck } from "../../prompt/response_promise.ts";
 import { parseStrictSchema } from "./strict_schema.ts";
 
 /** The strict schemas of one client request, each compiled once for all its targets. */

@@ -1,9 +1,8 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { listedPath } from "../../prompt/carry.ts";
+import { type Carrier, listedPath } from "../../prompt/carry.ts";
 import type { FunctionTool } from "../../prompt/prompt.ts";
-import { unsupported } from "../../prompt/refusals.ts";
-import type { PromiseOf } from "./response_promise.ts";
+import type { PromiseOf } from "../../prompt/response_promise.ts";
 import type { StrictSchemas } from "./strict_schemas.ts";
 
 /** Maximum number of schemas and `enum` values in all strict functions of one request. */
@@ -15,19 +14,18 @@ const NO_PARAMETERS: JsonObject = { type: "object", properties: {}, additionalPr
 /** Returns a promise for each strict function. A Refusal names a schema that cannot be checked. */
 export function strictPromises(
   tools: readonly Pick<FunctionTool, "name" | "parameters" | "strict">[],
-  schemas: StrictSchemas,
+  { schemas, carrier }: { readonly schemas: StrictSchemas; readonly carrier: Carrier },
 ): Result<readonly PromiseOf<"strict">[]> {
   const promises: PromiseOf<"strict">[] = [];
   let nodes = 0;
   for (const { name, parameters, strict } of tools) {
     if (strict?.value !== true) continue;
-    const { path } = strict.at;
     const schema = schemas.parse(parameters.value ?? NO_PARAMETERS, parameters.at.path);
     if (!schema.ok) return schema;
     nodes += schema.value.nodes;
     if (nodes > MAX_REQUEST_NODES) {
-      return unsupported(
-        path,
+      return carrier.refuse(
+        strict.at,
         `All strict functions together have more than ${MAX_REQUEST_NODES} parts; send 'strict: false'.`,
       );
     }

@@ -1,7 +1,7 @@
 import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
 import { isObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import type { PromiseOf } from "./response_promise.ts";
+import type { PromiseOf } from "../../prompt/response_promise.ts";
 import { parseChecked } from "./schema_check.ts";
 import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 

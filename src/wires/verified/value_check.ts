@@ -1,5 +1,7 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { type CheckBudget, STEP_CHARS } from "./check_budget.ts";
+import { isFirstHalf, isSecondHalf } from "../../core/surrogates.ts";
+import type { CheckBudget } from "../../prompt/response_promise.ts";
+import { STEP_CHARS } from "./check_budget.ts";
 import { FORMATS } from "./formats.ts";
 import type { Patterns } from "./patterns.ts";
 
@@ -180,11 +182,7 @@ function lengthOf(text: string, budget: CheckBudget): number {
   if (budget.steps < 0) return 0;
   let pairs = 0;
   for (let at = 0; at < text.length - 1; at++) {
-    if (
-      (text.charCodeAt(at) & 0xfc00) === 0xd800 && (text.charCodeAt(at + 1) & 0xfc00) === 0xdc00
-    ) {
-      pairs += 1;
-    }
+    if (isFirstHalf(text.charCodeAt(at)) && isSecondHalf(text.charCodeAt(at + 1))) pairs += 1;
   }
   return text.length - pairs;
 }

@@ -8,7 +8,7 @@ import type { IdSource } from "../wire.ts";
 import { newCallStage } from "./call_stage.ts";
 import { MAX_CHECK_STEPS, newCheckBudget } from "./check_budget.ts";
 import { newJsonStage } from "./json_stage.ts";
-import type { ResponsePromise } from "./response_promise.ts";
+import type { ResponsePromise } from "../../prompt/response_promise.ts";
 import type { Stage, StageOptions } from "./stage.ts";
 import { newStopStage } from "./stop_stage.ts";
 import { newTextCallStage } from "./text_call_stage.ts";

@@ -1,8 +1,11 @@
 import { dottedPath, refusalWords } from "../../../src/api/messages/refusal_words.ts";
 import { invalidValue, notAmong, wrongType } from "../../../src/api/messages/refusals.ts";
 import { refuse } from "../../../src/core/failure/result.ts";
-import { brokenRule, missing, undeclared, unsupported } from "../../../src/prompt/refusals.ts";
+import { newCarrier } from "../../../src/prompt/carry.ts";
+import { brokenRule, missing, unsupported } from "../../../src/prompt/refusals.ts";
+import { wires } from "../../../src/wires/registry.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { providerOf } from "../../support/translated.ts";
 
 Deno.test("a path has dots in place of brackets", () => {
   assertEquals(
@@ -13,6 +16,8 @@ Deno.test("a path has dots in place of brackets", () => {
 });
 
 Deno.test("a refusal of a field has the words of the Messages API", () => {
+  const provider = providerOf(wires.local);
+  const { refuseUndeclared } = newCarrier({ fields: wires.local.fields, provider });
   const cases = [
     [wrongType(null, "tools.0.name", "a valid string"), "tools.0.name: Field required"],
     [wrongType(1, "system", "a valid list"), "system: Input should be a valid list"],
@@ -20,11 +25,11 @@ Deno.test("a refusal of a field has the words of the Messages API", () => {
     [unsupported("metadata"), "metadata: Extra inputs are not permitted"],
     [unsupported("tools[0].type", "Use another."), "tools.0.type: Use another."],
     [
-      undeclared("output_config.format", { id: "p" }, "structured_outputs"),
+      refuseUndeclared({ path: "output_config.format" }, "structured_outputs"),
       "output_config.format: If its upstream can, set providers.p.capabilities.structured_outputs.",
     ],
     [
-      undeclared("output_config.effort", { id: "p" }, "reasoning_effort"),
+      refuseUndeclared({ path: "output_config.effort" }, "reasoning_effort"),
       "This model does not support the effort parameter.",
     ],
   ] as const;

@@ -12,7 +12,7 @@ import { type Result, success } from "../../../src/core/failure/result.ts";
 import { parseDocument } from "../../../src/formats/document.ts";
 import { encodePromptFor, newTargetCarrier } from "../../../src/wires/prompt_encoder.ts";
 import { wires } from "../../../src/wires/registry.ts";
-import { pathsOf } from "../../../src/wires/verified/response_promise.ts";
+import { pathsOf } from "../../../src/prompt/response_promise.ts";
 import { newStrictSchemas } from "../../../src/wires/verified/strict_schemas.ts";
 import type { Target, WireName } from "../../../src/wires/wire.ts";
 import { assert } from "../../support/assert.ts";
@@ -38,6 +38,8 @@ export function targetOf(wire: WireName, written: Written = {}): Target {
 
 /** A request as a prompt for one protocol, and as the Chat request that says the same. */
 export interface TranslatedRequest extends MessagesPrompt {
+  /** Paths that are lost before the wire encodes the prompt. */
+  readonly lossy: readonly string[];
   readonly chat: { readonly document: JsonDocument };
 }
 
@@ -64,9 +66,10 @@ export function translate(
 ): Result<TranslatedRequest> {
   const { parsed, encoding } = parse(body, targetOf(wire, written));
   if (!parsed.ok) return parsed;
+  const { lossy = [] } = encoding.carrier.done();
   const { payload } = valueOf(wires.compat.encodePrompt(parsed.value.prompt, encoding));
   const document = valueOf(parseDocument(payload?.text() ?? ""));
-  return success({ ...parsed.value, chat: { document } });
+  return success({ ...parsed.value, lossy, chat: { document } });
 }
 
 /** Encodes the text or the fields of a request for a target. */
@@ -82,7 +85,7 @@ export function encode(
   const { payload, lossy = [], promises = [] } = encoded.value;
   return success({
     text: payload?.text() ?? "",
-    lossy: [...parsed.value.lossy, ...lossy],
+    lossy,
     verified: pathsOf(promises),
   });
 }

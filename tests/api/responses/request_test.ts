@@ -33,7 +33,7 @@ Deno.test("absent and null fields have their defaults", () => {
   for (
     const body of [{}, { ...nulls, previous_response_id: null, temperature: null, tools: null }]
   ) {
-    const { document: _, input: __, ...rest } = read({ input: "hi", ...body });
+    const { document: _, exact: __, input: ___, ...rest } = read({ input: "hi", ...body });
     assertEquals(rest, {
       model: "",
       stream: false,

@@ -1,24 +1,30 @@
-import { messageOf } from "../../../src/core/failure/openai_error.ts";
+import { newCarrier } from "../../../src/prompt/carry.ts";
+import { wires } from "../../../src/wires/registry.ts";
 import { promptOf } from "../../prompt/prompt_of.ts";
-import { splitStops } from "../../../src/wires/verified/stop_promises.ts";
-import { assert, assertEquals } from "../../support/assert.ts";
+import { sentStops } from "../../../src/wires/verified/stop_promises.ts";
+import { assertEquals } from "../../support/assert.ts";
+import { messageOf } from "../../../src/core/failure/openai_error.ts";
+import { providerOf } from "../../support/translated.ts";
 
-const CHECKED = { isSent: () => false, verify: true };
-
-function stopOf(text: string) {
-  return promptOf({ messages: [{ role: "user", content: "Hi" }], stop: [text] }).stop;
+/** What is sent of one stop text, what is promised, and the sentence of a refusal. */
+function sent(text: string, isSent = false) {
+  const { stop } = promptOf({ messages: [{ role: "user", content: "Hi" }], stop: [text] });
+  const { fields } = wires.responses;
+  const carrier = newCarrier({ fields, provider: providerOf(wires.responses) });
+  const made = sentStops(stop, { isSent: () => isSent, verify: true, carrier });
+  return { made, message: made.ok ? "" : messageOf(made.failure), ...carrier.done() };
 }
 
 Deno.test("a stop text that the gateway checks has up to 4,096 characters", () => {
   const longest = " ".repeat(4_096);
-  const parsed = splitStops(stopOf(longest), CHECKED);
-  assert(parsed.ok);
-  assertEquals(parsed.value.promises, [{ kind: "stop", path: "stop", texts: [longest] }]);
-  const refused = splitStops(stopOf(`${longest} `), CHECKED);
-  assert(!refused.ok);
-  assertEquals(messageOf(refused.failure).includes("at most 4096 characters"), true);
-  assert(
-    splitStops(stopOf(`${longest} `), { ...CHECKED, isSent: () => true }).ok,
-    "the provider's own",
-  );
+  const checked = sent(longest);
+  assertEquals(checked.made, { ok: true, value: [] });
+  assertEquals(checked.promises, [{ kind: "stop", path: "stop", texts: [longest] }]);
+  const refused = sent(`${longest} `);
+  assertEquals([refused.promises, refused.message.includes("at most 4096 characters")], [
+    undefined,
+    true,
+  ]);
+  const own = sent(`${longest} `, true);
+  assertEquals([own.made, own.promises], [{ ok: true, value: [`${longest} `] }, undefined]);
 });

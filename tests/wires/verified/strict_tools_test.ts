@@ -1,7 +1,9 @@
+import { newCarrier } from "../../../src/prompt/carry.ts";
+import { wires } from "../../../src/wires/registry.ts";
 import { strictPromises } from "../../../src/wires/verified/strict_tools.ts";
 import { newStrictSchemas } from "../../../src/wires/verified/strict_schemas.ts";
 import { assertEquals } from "../../support/assert.ts";
-import { assertFailed, valueOf } from "../../support/translated.ts";
+import { assertFailed, providerOf, valueOf } from "../../support/translated.ts";
 import { promptOf } from "../../prompt/prompt_of.ts";
 import { strictObject } from "./verified.ts";
 
@@ -17,7 +19,9 @@ function promisesOf(...parts: readonly number[]) {
   });
   const prompt = promptOf({ messages: [{ role: "user", content: "Hi" }], tools });
   const functions = prompt.tools.filter((tool) => tool.kind === "function");
-  return strictPromises(functions, newStrictSchemas());
+  const { fields } = wires.local;
+  const carrier = newCarrier({ fields, provider: providerOf(wires.local) });
+  return strictPromises(functions, { schemas: newStrictSchemas(), carrier });
 }
 
 Deno.test("the strict functions of a request have at most 5,000 parts in all", () => {

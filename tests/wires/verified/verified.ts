@@ -1,10 +1,9 @@
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { type Result, success } from "../../../src/core/failure/result.ts";
-import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
+import type { ResponsePromise, SchemaCheck } from "../../../src/prompt/response_promise.ts";
 import { newCheckBudget } from "../../../src/wires/verified/check_budget.ts";
 import { newPatterns } from "../../../src/wires/verified/patterns.ts";
-import type { SchemaCheck } from "../../../src/wires/verified/schema_check.ts";
 import { parseStrictSchema } from "../../../src/wires/verified/strict_schema.ts";
 import { newVerifier } from "../../../src/wires/verified/verifier.ts";
 import { valueOf } from "../../support/translated.ts";

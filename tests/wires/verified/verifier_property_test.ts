@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
-import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
+import type { ResponsePromise } from "../../../src/prompt/response_promise.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { PROMISES, verify } from "./verified.ts";
 

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { messageOf } from "../../../src/core/failure/openai_error.ts";
-import type { ResponsePromise } from "../../../src/wires/verified/response_promise.ts";
+import type { ResponsePromise } from "../../../src/prompt/response_promise.ts";
 import type { Result } from "../../../src/core/failure/result.ts";
 import { assert, assertEquals, assertStringIncludes } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";

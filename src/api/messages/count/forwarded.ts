@@ -1,6 +1,7 @@
 import { fault, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { lostFields } from "../../../wires/prompt_encoder.ts";
 import type { Target } from "../../../wires/wire.ts";
 import { parseResponseDocument } from "../../stored/response_document.ts";
 import { relayedBody } from "../relay/body.ts";
@@ -17,7 +18,6 @@ export function forwardedCount(
 ): Result<Candidate> {
   const sealed = sealedBlocks(document.value.messages);
   const isOff = target.isThinkingOff === true;
-  const lossy = sealedPaths(document.value, sealed, isOff);
   return success({
     target,
     request: {
@@ -26,10 +26,10 @@ export function forwardedCount(
       payload: relayedBody(document, target.model, systemEntries(document, target), sealed, isOff),
       ...relayedHeaders(headers, false),
       ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
+      ...lostFields(sealedPaths(document.value, sealed, isOff), target),
     },
     hasSideEffects: false,
     billing: "tokens",
-    ...lossy.length > 0 && { lossy },
     responseHandler: () => COUNT_HANDLER,
     onComplete: () => null,
   });

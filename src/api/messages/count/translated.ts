@@ -44,17 +44,17 @@ export function newTranslatedCounts(
     if (!parsed.ok) return parsed;
     const encoded = encodePromptFor(parsed.value.prompt, { target, carrier, schemas });
     if (!encoded.ok) return encoded;
-    const { payload } = encoded.value;
+    // Nothing is generated that could be checked.
+    const { payload, promises: _, ...sent } = encoded.value;
     return success<Candidate>({
       target,
       request: {
-        ...encoded.value,
+        ...sent,
         path: "/responses/input_tokens",
         payload: newPayload(() => countedPart(payload?.text() ?? "")),
       },
       hasSideEffects: false,
       billing: "tokens",
-      lossy: [...parsed.value.lossy, ...encoded.value.lossy ?? []],
       responseHandler: () => COUNT_HANDLER,
       onComplete: () => null,
     });

@@ -18,8 +18,6 @@ import { refusedField } from "./refused_fields.ts";
 /** A Messages request as a prompt. */
 export interface MessagesPrompt {
   readonly prompt: Prompt;
-  /** Paths of the fields that are carried only in part over every wire. */
-  readonly lossy: readonly string[];
   /** How the thinking of the upstream is sent to the client. */
   readonly thinking: MessageLabels["thinking"];
   /** True if the client has requested thinking. */
@@ -90,10 +88,10 @@ export function parsePrompt(
     stream,
     isUnpadded: false,
   };
+  [...thinking.value.lossy, ...lossy, ...toolLossy].forEach(carrier.drop);
   const deep = wire === "compat" ? null : deepProblem(sent, prompt.format);
   return deep ?? useOptions(prompt, carrier) ?? success({
     prompt,
-    lossy: [...thinking.value.lossy, ...lossy, ...toolLossy],
     thinking: shown,
     asksForThinking: isRequested,
     toolName: (name) => original.get(name) ?? name,

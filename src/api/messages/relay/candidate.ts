@@ -1,6 +1,7 @@
 import { type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
+import { lostFields } from "../../../wires/prompt_encoder.ts";
 import { providerVersion } from "../../../wires/messages/version.ts";
 import { secretsOf, type Target } from "../../../wires/wire.ts";
 import type { MessagesRequest } from "../request.ts";
@@ -56,10 +57,10 @@ export function newRelayedCandidates(
         payload: relayedBody(document, model, added, sealed, isOff),
         ...relayedHeaders(headers, stream),
         ...mayLackThinking(document.value, sealed) && { mayLackThinking: true },
+        ...lostFields(lossy, target),
       },
       // The API stores nothing that the answer to a repeated request could contradict.
       hasSideEffects: false,
-      ...lossy.length > 0 && { lossy },
       responseHandler: () => newResponseHandler(stream, id, target),
       onComplete: () => null,
     });

@@ -1,6 +1,5 @@
 import type { Usage } from "../../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import { exactBody } from "../exact.ts";
 import type { ResponsesRequest } from "../request.ts";
 
 /** Fields of a generated response that stay the same from its first event to its last. */
@@ -64,7 +63,7 @@ export function newResourceBuilder(labels: ResponseLabels): (state: ResponseStat
 }
 
 function echoOptions(request: ResponsesRequest): JsonObject {
-  const body = exactBody(request.document);
+  const { exact: body } = request;
   const reasoning = isObject(body.reasoning) ? body.reasoning : {};
   return {
     background: false,

@@ -2,8 +2,9 @@ import { newId } from "../../../core/ids.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, success } from "../../../core/failure/result.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
-import { undeclared } from "../../../prompt/refusals.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
 import { newPayload } from "../../../wires/payload.ts";
+import { newTargetCarrier } from "../../../wires/prompt_encoder.ts";
 import { shownAs } from "../../../call/ownership.ts";
 import { shownModel, systemTexts, type Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
@@ -23,32 +24,26 @@ import { nativeBody } from "./request.ts";
 import { withoutSealed } from "./sealed_reasoning.ts";
 import { withTakenTools } from "./stored_tools.ts";
 import { bindResponse } from "../state/store_response.ts";
-import { unstoredPaths } from "../state/without_store.ts";
+import { dropStore } from "../state/without_store.ts";
 
 /** Creates the candidates for targets with the Responses API: the client's own document is sent. */
 export function nativeCandidates(creation: Creation): CandidateFactory {
   const { call, request, context, storeOutcome } = creation;
-  const unstored = unstoredPaths(request);
   const own = withoutSealed(context);
   const isBackground = request.document.value.background === true;
   return (target) => {
+    const carrier = newTargetCarrier(target);
     const omitted = omittedTools(request.document.value, target);
     const taken = withTakenTools(own.context, target);
-    const problem = undeclaredProblem(request.document.value, target, omitted) ??
-      omittedChoiceProblem(request.document.value, omitted, taken.tools) ??
+    const problem = undeclaredProblem(request.document.value, target, omitted, carrier) ??
+      omittedChoiceProblem(request.document.value, omitted, taken.tools, carrier) ??
       unreceivedOutputProblem(creation);
     if (problem !== null) return problem;
-    const preset = nativePreset(request.document, target);
+    const preset = nativePreset(request.document, target, carrier);
     if (!preset.ok) return preset;
-    const lossy = [
-      ...new Set([
-        ...unstored,
-        ...own.lossy,
-        ...taken.lossy,
-        ...omitted.keys(),
-        ...preset.value.lossy,
-      ]),
-    ];
+    dropStore(request, carrier);
+    const lost = [...own.lossy, ...taken.lossy, ...omitted.keys(), ...preset.value.lossy];
+    lost.forEach(carrier.drop);
     return success<Candidate>({
       target,
       request: {
@@ -57,8 +52,8 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
         payload: newPayload(() =>
           nativeBody(request, taken.context, target, omitted, preset.value)
         ),
+        ...carrier.done(),
       },
-      ...lossy.length > 0 && { lossy },
       // A provider adds the new items and the output to its conversation even with `store: false`.
       hasSideEffects: request.store || isBackground ||
         context.continuation.kind === "upstream_conversation",
@@ -120,14 +115,14 @@ function undeclaredProblem(
   request: JsonObject,
   target: Target,
   omitted: OmittedTools,
+  carrier: Carrier,
 ): Failed | null {
-  const { provider } = target;
-  const { background_responses, hosted_tools } = provider.settings.capabilities;
+  const { background_responses, hosted_tools } = target.provider.settings.capabilities;
   if (request.background === true && !background_responses) {
-    return undeclared("background", provider, "background_responses");
+    return carrier.refuseUndeclared({ path: "background" }, "background_responses");
   }
   const path = unlistedTool(request, hosted_tools, omitted);
-  return path === null ? null : undeclared(`${path}.type`, provider, "hosted_tools");
+  return path === null ? null : carrier.refuseUndeclared({ path: `${path}.type` }, "hosted_tools");
 }
 
 /**

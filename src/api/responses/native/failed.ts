@@ -84,6 +84,7 @@ export function failedRecord(broken: BrokenStream, labels: FailureLabels): Strea
     model,
     request: {
       document: emptyDocument,
+      exact: emptyDocument.value,
       model,
       stream: true,
       store: !labels.storesNothing,

@@ -1,4 +1,3 @@
-import type { Refusal } from "../../../core/failure/failure.ts";
 import {
   isObject,
   type JsonDocument,
@@ -7,7 +6,7 @@ import {
 } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/failure/result.ts";
 import { changeMembers, parseElements, parseMembers, splice } from "../../../formats/edit.ts";
-import { unsupported } from "../../../prompt/refusals.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
 import type { Target } from "../../../wires/wire.ts";
 
 /** Types of the hosted tools that a target does not get, by the paths of the tools. */
@@ -82,7 +81,8 @@ export function omittedChoiceProblem(
   request: JsonObject,
   omitted: OmittedTools,
   stored: SentTools,
-): Failed<Refusal> | null {
+  { refuse }: Carrier,
+): Failed | null {
   const types: readonly unknown[] = [...omitted.values(), ...stored.leftOut];
   if (types.length === 0) return null;
   const { tool_choice: choice } = request;
@@ -91,13 +91,13 @@ export function omittedChoiceProblem(
     const called = lists.flatMap(({ tools }) => elementsOf(tools)).filter((one) =>
       !isNamespace(one)
     );
-    return omitted.size === called.length ? unsupported("tool_choice") : null;
+    return omitted.size === called.length ? refuse({ path: "tool_choice" }) : null;
   }
   if (!isObject(choice)) return null;
-  if (types.includes(choice.type)) return unsupported("tool_choice.type");
+  if (types.includes(choice.type)) return refuse({ path: "tool_choice.type" });
   const allowed = Array.isArray(choice.tools) ? choice.tools : [];
   const index = allowed.findIndex((one) => isObject(one) && types.includes(one.type));
-  return index < 0 ? null : unsupported(`tool_choice.tools[${index}].type`);
+  return index < 0 ? null : refuse({ path: `tool_choice.tools[${index}].type` });
 }
 
 /**

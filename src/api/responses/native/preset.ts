@@ -1,8 +1,8 @@
 import type { JsonDocument, JsonObject } from "../../../core/json/json.ts";
 import { type Failed, type Result, success } from "../../../core/failure/result.ts";
 import type { Entry } from "../../../formats/edit.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
 import { parameterAt, type Parameters, type Preset, withAppended } from "../../../prompt/preset.ts";
-import { unsupported } from "../../../prompt/refusals.ts";
 import { fillMembers, type ParameterPlaces } from "../../../wires/preset_members.ts";
 import type { Target } from "../../../wires/wire.ts";
 
@@ -36,10 +36,14 @@ const PLACES: ParameterPlaces = {
  * Returns the members that a named model sets in a Responses request; none for a route. Refuses a
  * parameter that the API does not have.
  */
-export function nativePreset(document: JsonDocument, { named }: Target): Result<NativePreset> {
+export function nativePreset(
+  document: JsonDocument,
+  { named }: Target,
+  carrier: Carrier,
+): Result<NativePreset> {
   if (named === undefined) return success(NOTHING);
   const { preset } = named;
-  const refused = refuseMissing(preset);
+  const refused = refuseMissing(preset, carrier);
   if (refused !== null) return refused;
   const { entries, values } = fillMembers(document, preset, PLACES);
   const { maxOutput } = preset;
@@ -55,10 +59,10 @@ export function nativePreset(document: JsonDocument, { named }: Target): Result<
   });
 }
 
-function refuseMissing(preset: Preset): Failed | null {
+function refuseMissing(preset: Preset, carrier: Carrier): Failed | null {
   const missing = (["top_k", "stop"] as const satisfies (keyof Parameters)[])
     .find((key) => preset.parameters[key] !== undefined);
-  return missing === undefined ? null : unsupported(parameterAt(preset, missing).path);
+  return missing === undefined ? null : carrier.refuse(parameterAt(preset, missing));
 }
 
 /** Returns the instructions of the client with those of a named model after them. */

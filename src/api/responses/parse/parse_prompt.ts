@@ -12,7 +12,6 @@ import type { CalledTool } from "../generate/items.ts";
 import type { HistoryItem } from "../history_item.ts";
 import type { ResponsesRequest } from "../request.ts";
 import { separateTools } from "./additional_tools.ts";
-import { exactBody } from "../exact.ts";
 import { parseItems, type PlacedItem } from "./parse_items.ts";
 import { parseOptions } from "./parse_options.ts";
 import { parseChoice, parseTools } from "./parse_tools.ts";
@@ -43,7 +42,7 @@ export function parsePrompt(
 ): Result<ResponsesPrompt> {
   const deep = tooDeep(request.document.value);
   if (deep !== null) return deep;
-  const body = exactBody(request.document);
+  const { exact: body } = request;
   const options = parseOptions(body, wire, carrier);
   if (!options.ok) return options;
   const separated = separateTools(items);

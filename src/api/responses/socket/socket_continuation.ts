@@ -94,7 +94,7 @@ export function continuationFromItems(
   { context, owner, output }: ItemsOfResponse,
 ): SocketContinuation | null {
   const { continuation } = context;
-  const items = [...storedItems(continuation), ...storedInput(context, call), ...output];
+  const items = [...storedItems(context), ...storedInput(context, call), ...output];
   const size = items.reduce((sum, item) => sum + heldBytes(item), 0);
   const isTooLarge = size > MAX_STATE_BYTES;
   const bytes = isTooLarge ? 0 : size;

@@ -31,6 +31,8 @@ export const NO_CONTINUATION: Continuation = { kind: "none" };
 /** A create request with everything looked up that it refers to. */
 export interface ResolvedRequest {
   readonly continuation: Continuation;
+  /** Its earlier items as they are stored, if providers may get others; absent otherwise. */
+  readonly earlier?: readonly JsonObject[];
   /** New input items; references are replaced by the items they name, where these are known. */
   readonly added: readonly HistoryItem[];
   /** Refusal of the first reference to an unknown item; null if all items are known. */

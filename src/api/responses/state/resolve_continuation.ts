@@ -104,17 +104,19 @@ async function replaceStored(
   call: Call,
   continuation: Continuation,
   added: ResolvedRequest["added"],
-): Promise<Result<Pick<ResolvedRequest, "continuation" | "added">>> {
+): Promise<Result<Pick<ResolvedRequest, "continuation" | "earlier" | "added">>> {
   if (call.client.privacy === null) return success({ continuation, added });
-  const history = await replaceItems(call, storedHistory(continuation));
+  const earlier = storedHistory(continuation);
+  const history = await replaceItems(call, earlier);
   if (!history.ok) return history;
   const stored = added.filter(({ isStored }) => isStored === true);
   const items = await replaceItems(call, stored.map(({ item }) => item));
   if (!items.ok) return items;
-  const sent = new Map(stored.map((item, index) => [item, items.value[index] ?? item.item]));
+  const sent = new Map(stored.map((item, index) => [item, items.value[index]]));
   return success({
     continuation: withHistory(continuation, history.value),
-    added: added.map((item) => ({ ...item, item: sent.get(item) ?? item.item })),
+    earlier,
+    added: added.map((one) => ({ ...one, item: sent.get(one) ?? one.item, original: one.item })),
   });
 }
 

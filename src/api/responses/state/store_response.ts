@@ -83,7 +83,7 @@ async function store(
   if (typeof id !== "string") return success(undefined);
   const isNative = protocolOf(target.wire) === "responses";
   if (!isNative && status !== "completed" && status !== "incomplete") return success(undefined);
-  const input = [...storedItems(continuation), ...added];
+  const input = [...storedItems(context), ...added];
   // How much the output adds is known only now: as one that is too large, it is not stored.
   const isFull = input.length + outputOf({ resource }).length > call.state.maxItems;
   if (isFull && !isNative) return success(undefined);

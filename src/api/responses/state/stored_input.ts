@@ -1,8 +1,8 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { originalItem, writtenItem } from "../../../call/privacy.ts";
+import { writtenItem } from "../../../call/privacy.ts";
 import { toStoredItem } from "../../items/stored_item.ts";
-import { type Continuation, type ResolvedRequest, storedHistory } from "./continuation.ts";
+import { type ResolvedRequest, storedHistory } from "./continuation.ts";
 
 /** Stored items by the request that they are new in. */
 const storedInputs = new WeakMap<ResolvedRequest, readonly JsonObject[]>();
@@ -18,14 +18,16 @@ export function storedInput(
 ): readonly JsonObject[] {
   const known = storedInputs.get(request);
   if (known !== undefined) return known;
-  const items = request.added.map(({ item, isStored }) =>
-    isStored === true ? originalItem(item) : toStoredItem(writtenItem(call, item), call.world)
+  const items = request.added.map(({ item, isStored, original = item }) =>
+    isStored === true ? original : toStoredItem(writtenItem(call, item), call.world)
   );
   storedInputs.set(request, items);
   return items;
 }
 
 /** Returns the earlier items of a request as they are stored, not what is sent for them. */
-export function storedItems(continuation: Continuation): readonly JsonObject[] {
-  return storedHistory(continuation).map(originalItem);
+export function storedItems(
+  { continuation, earlier = storedHistory(continuation) }: ResolvedRequest,
+): readonly JsonObject[] {
+  return earlier;
 }

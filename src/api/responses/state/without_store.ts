@@ -1,6 +1,7 @@
 import type { Refusal } from "../../../core/failure/failure.ts";
 import type { Failed } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
+import type { Carrier } from "../../../prompt/carry.ts";
 import { refuseStored } from "../../stored/stored_state.ts";
 import type { ResponsesRequest } from "../request.ts";
 
@@ -13,12 +14,11 @@ export function servedRequest(call: Call, request: ResponsesRequest): ResponsesR
 }
 
 /**
- * Returns the paths of the fields that the response does not follow because the gateway stores
- * nothing: `store`, if the client has written true. A client that leaves it out finds `store:
- * false` in the response.
+ * Records that the response does not follow `store` because the gateway stores nothing, if the
+ * client has written true. A client that leaves it out finds `store: false` in the response.
  */
-export function unstoredPaths({ document, store }: ResponsesRequest): readonly string[] {
-  return document.value.store === true && !store ? ["store"] : [];
+export function dropStore({ document, store }: ResponsesRequest, { drop }: Carrier): void {
+  if (document.value.store === true && !store) drop("store");
 }
 
 /**

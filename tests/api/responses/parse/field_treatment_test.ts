@@ -10,7 +10,7 @@ import type { Shape } from "../../../../src/api/items/shape.ts";
 import { tool, toolChoice } from "../../../../src/api/items/tool_shapes.ts";
 import { success } from "../../../../src/core/failure/result.ts";
 import { wires } from "../../../../src/wires/registry.ts";
-import { pathsOf } from "../../../../src/wires/verified/response_promise.ts";
+import { pathsOf } from "../../../../src/prompt/response_promise.ts";
 import type { Wire } from "../../../../src/wires/wire.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { providerOf, targetAt, type Written } from "../../../support/translated.ts";

@@ -1,5 +1,26 @@
-import type { PromiseKind } from "../../data/promise_kind.ts";
-import type { SchemaCheck } from "./schema_check.ts";
+/** Work that the checks of one response may still cause, over all its calls and texts. */
+export interface CheckBudget {
+  /** Remaining steps. Negative once they are used up: then the response is not checked further. */
+  steps: number;
+  /** Remaining levels of checks within each other. */
+  levels: number;
+}
+
+/** The check of a strict schema, which is built when it is first used. */
+export interface SchemaCheck {
+  /** Number of schemas and `enum` values, to which the time to build it is proportional. */
+  readonly nodes: number;
+  /**
+   * Returns what a JSON text is instead of an object of the schema, as words; null if it is one.
+   * Without meaning once the steps of the budget are used up.
+   */
+  problem(text: string, budget: CheckBudget): string | null;
+  /**
+   * Returns the check of what a client receives against what it has sent: `restore` returns a JSON
+   * text of the provider, or of the request to it, as the client reads and writes it.
+   */
+  restored(restore: (text: string) => string): SchemaCheck;
+}
 
 /**
  * A field of the request that the gateway checks on the response, with the parameters of the check.
@@ -41,7 +62,9 @@ export type ResponsePromise =
   );
 
 /** The promise of one kind. */
-export type PromiseOf<Kind extends PromiseKind> = ResponsePromise & { readonly kind: Kind };
+export type PromiseOf<Kind extends ResponsePromise["kind"]> = ResponsePromise & {
+  readonly kind: Kind;
+};
 
 /** Returns the paths of the request fields of promises, each once, in their order. */
 export function pathsOf(promises: readonly ResponsePromise[]): readonly string[] {
