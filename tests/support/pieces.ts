@@ -1,7 +1,7 @@
-/** Cuts bytes into reads of at most `size` bytes. */
+/** Cuts bytes into reads of at most `size` bytes, which share their memory. */
 export function pieces(bytes: Uint8Array, size: number): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += size) parts.push(bytes.slice(at, at + size));
+  for (let at = 0; at < bytes.length; at += size) parts.push(bytes.subarray(at, at + size));
   return parts;
 }
 
