@@ -32,7 +32,7 @@ Deno.test("without content for early_head a stream gets its head and signs of li
   for (const api of APIS) {
     for (const type of TYPES) {
       const gateway = lateGateway([late(type, 50_500)], "early_head: 20s");
-      const { status, headers, headAt, writes } = await callLate(gateway, api, { stepMs: 500 });
+      const { status, headers, headAt, writes } = await callLate(gateway, api, { stepMs: 2_500 });
       assertEquals([status, headAt, headers.get("x-gateway-early")], [200, 20, "true"]);
       const before = writes.filter(([at]) => at < 50.5);
       assertEquals(before.map(([at]) => at), [20, 35, 50]);
@@ -61,8 +61,12 @@ Deno.test("without content for early_head a stream gets its head and signs of li
 Deno.test("after an early head the stream continues as it would have begun, and a Responses stream with one ID and gapless numbers", async () => {
   for (const api of APIS) {
     for (const type of TYPES) {
-      const plain = await callLate(lateGateway([late(type, 50_500)], "strategy: weighted"), api);
-      const early = await callLate(lateGateway([late(type, 50_500)], "early_head: 20s"), api);
+      const plain = await callLate(lateGateway([late(type, 50_500)], "strategy: weighted"), api, {
+        stepMs: 5_000,
+      });
+      const early = await callLate(lateGateway([late(type, 50_500)], "early_head: 20s"), api, {
+        stepMs: 5_000,
+      });
       assertEquals(plain.headAt > 50, true);
       const [, rest = ""] = early.text.split(/: x-gateway-route=main [^\n]*\n\n/);
       if (api === "responses" && type !== "responses") {
@@ -157,7 +161,7 @@ Deno.test("each failure after an early head ends the stream with exactly one ter
     for (const type of TYPES) {
       for (const api of APIS) {
         const gateway = lateGateway([{ type, answers: [answer] }], "early_head: 20s");
-        const { status, text } = await callLate(gateway, api);
+        const { status, text } = await callLate(gateway, api, { stepMs: 10_000 });
         assertEquals(status, 200);
         const events = eventsOf(text);
         const report = await gateway.reported(1);

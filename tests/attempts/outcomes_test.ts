@@ -38,13 +38,19 @@ function body(text: string): UpstreamScript {
       : exchange.answer(200, {}, text);
 }
 
+/** Outcomes of these statuses. A status is judged before the kind of the request matters. */
 function theirs(
   when: string,
-  code: number,
+  codes: readonly number[],
   verdict: Pick<Outcome, "repeats" | "fallsBack" | "breaker">,
-) {
-  const client = [code, "their_type", "their_code"] as const;
-  return { when: `${when} (${code})`, script: status(code), client, ...verdict };
+): readonly Outcome[] {
+  return codes.map((code, at) => ({
+    when: `${when} (${code})`,
+    script: status(code),
+    client: [code, "their_type", "their_code"],
+    ...verdict,
+    ...at > 0 && { only: "json" as const },
+  }));
 }
 
 async function halfABody(exchange: UpstreamExchange) {
@@ -53,20 +59,20 @@ async function halfABody(exchange: UpstreamExchange) {
 }
 
 const OUTCOMES: readonly Outcome[] = [
-  ...[500, 502, 503, 504, 529].map((code) => theirs("a retryable 5xx", code, ALL_HELP)),
-  theirs("a retryable 4xx", 429, { repeats: true, fallsBack: true, breaker: "neutral" }),
-  ...[501, 505, 599].map((code) =>
-    theirs("another 5xx", code, { repeats: false, fallsBack: true, breaker: "failure" })
-  ),
-  ...[400, 401, 403, 404, 408, 409, 413, 422, 498].map((code) =>
-    theirs("another 4xx", code, { repeats: false, fallsBack: false, breaker: "neutral" })
-  ),
-  ...[201, 202, 205, 206, 300, 303, 305, 399, 499, 600].map((code): Outcome => ({
-    when: `status ${code}`,
-    script: status(code),
-    client: STATUS,
-    ...ALL_HELP,
-  })),
+  ...theirs("a retryable 5xx", [500, 502, 503, 504, 529], ALL_HELP),
+  ...theirs("a retryable 4xx", [429], { repeats: true, fallsBack: true, breaker: "neutral" }),
+  ...theirs("another 5xx", [501, 505, 599], {
+    repeats: false,
+    fallsBack: true,
+    breaker: "failure",
+  }),
+  ...theirs("another 4xx", [400, 401, 403, 404, 408, 409, 413, 422, 498], {
+    repeats: false,
+    fallsBack: false,
+    breaker: "neutral",
+  }),
+  ...theirs("status", [201, 202, 205, 206, 300, 303, 305, 399, 499, 600], ALL_HELP)
+    .map((outcome): Outcome => ({ ...outcome, client: STATUS })),
   ...["204 No Content", "304 Not Modified", "101 Switching Protocols\r\nupgrade: x"].map((
     head,
   ) => ({

@@ -1,7 +1,7 @@
 import type { WireName } from "../../src/wires/wire.ts";
 import { assertEquals } from "./assert.ts";
 import type { GoldenAnswer, GoldenCase } from "./golden.ts";
-import { pieces, streamOf } from "./pieces.ts";
+import { connectionBodyOf, pieces, streamOf } from "./pieces.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
 
 /**
@@ -33,7 +33,10 @@ retry: {enabled: false}
 `;
 }
 
-/** A world whose upstream gives this answer in reads of this size. */
+/**
+ * A world whose upstream gives this answer in reads of this size. A body that takes one read comes
+ * as that of a `Response`, every other one as that of a connection.
+ */
 export function goldenWorld(
   answer: GoldenAnswer,
   body: string,
@@ -44,10 +47,11 @@ export function goldenWorld(
     async fetch(url, init) {
       const headers = new Headers(init.headers);
       seen.push({ url, headers, body: await new Response(init.body ?? null).text() });
-      return new Response(streamOf(pieces(encoder.encode(body), size)), {
-        status: answer.status,
-        headers: answer.headers,
-      });
+      const parts = pieces(encoder.encode(body), size);
+      const { status, headers: fields } = answer;
+      return parts.length > 1
+        ? { status, headers: new Headers(fields), body: connectionBodyOf(parts) }
+        : new Response(streamOf(parts), { status, headers: fields });
     },
   });
 }

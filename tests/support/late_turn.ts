@@ -12,18 +12,21 @@ const MESSAGE = JSON.stringify({
   store: false,
 });
 
-/** Runs one turn of a WebSocket over a new gateway. */
-export function turnOver(targets: readonly LateTarget[], route: string, isClosing = false) {
-  return turnOn(lateGateway(targets, route), { isClosing });
+/** Runs one turn of a WebSocket over a new gateway, and fails if it leaves a task behind. */
+export async function turnOver(targets: readonly LateTarget[], route: string, isClosing = false) {
+  const gateway = lateGateway(targets, route);
+  const result = await turnOn(gateway, isClosing);
+  assertEquals(gateway.world.waiting, 0);
+  return result;
 }
 
 /**
  * Runs one turn of a WebSocket over a gateway, and returns the messages with the seconds of their
- * arrival. The client of a socket that closes takes none. `number` counts the calls of the gateway.
+ * arrival. The client of a socket that closes takes none. Several turns may run at a time.
  */
 export async function turnOn(
-  { gateway, world, reported, aborted }: ReturnType<typeof lateGateway>,
-  { isClosing = false, number = 1 } = {},
+  { gateway, world, aborted }: ReturnType<typeof lateGateway>,
+  isClosing = false,
 ) {
   const sent: { readonly at: number; readonly event: Record<string, unknown> }[] = [];
   const add = (text: string) => void sent.push({ at: world.now() / 1000, event: JSON.parse(text) });
@@ -47,11 +50,10 @@ export async function turnOn(
   turns.add(call, newResponsesSession(1_000, () => {}).parseMessage(MESSAGE));
   while (!turns.isIdle) await world.advance(500);
   await world.advance(100);
-  assertEquals(world.waiting, 0);
   return {
     sent,
     aborted,
     types: sent.map(({ event }) => String(event.type)),
-    report: await reported(number),
+    report: call.report,
   };
 }

@@ -21,7 +21,8 @@ export const CLOCKED_STORES = ["memory", "sqlite"] as const;
 
 /**
  * Registers a test once for each store. Every gateway that the test makes with a fixture that knows
- * `storeUnderTest` has a separate, empty store.
+ * `storeUnderTest` has a separate, empty store. It is for results that depend on what a store has:
+ * a request that is refused before, or whose response is not stored, is the same over each of them.
  */
 export function testOverStores(
   name: string,

@@ -1,7 +1,9 @@
-/** Cuts bytes into reads of at most `size` bytes. */
+import type { BodySource } from "../../src/core/world.ts";
+
+/** Cuts bytes into reads of at most `size` bytes, which share their memory. */
 export function pieces(bytes: Uint8Array, size: number): readonly Uint8Array[] {
   const parts: Uint8Array[] = [];
-  for (let at = 0; at < bytes.length; at += size) parts.push(bytes.slice(at, at + size));
+  for (let at = 0; at < bytes.length; at += size) parts.push(bytes.subarray(at, at + size));
   return parts;
 }
 
@@ -29,4 +31,19 @@ export function streamOf(parts: readonly Uint8Array[]): ReadableStream<Uint8Arra
       controller.byobRequest?.respond(0);
     },
   });
+}
+
+/** A body that is read as that of a connection: a piece a read, all in the memory of one buffer. */
+export function connectionBodyOf(parts: readonly Uint8Array[]): BodySource {
+  const buffer = new Uint8Array(parts.reduce((most, { length }) => Math.max(most, length), 0));
+  const waiting = parts.values();
+  return {
+    read() {
+      const { value } = waiting.next();
+      if (value === undefined) return Promise.resolve(null);
+      buffer.set(value);
+      return Promise.resolve(buffer.subarray(0, value.length));
+    },
+    cancel: () => Promise.resolve(),
+  };
 }

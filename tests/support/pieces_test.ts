@@ -1,5 +1,5 @@
 import { assertEquals } from "./assert.ts";
-import { pieces, streamOf, textPieces } from "./pieces.ts";
+import { connectionBodyOf, pieces, streamOf, textPieces } from "./pieces.ts";
 
 Deno.test("bytes and texts are cut into pieces of a size, the last may be shorter", () => {
   assertEquals(pieces(Uint8Array.of(1, 2, 3), 2), [Uint8Array.of(1, 2), Uint8Array.of(3)]);
@@ -26,4 +26,13 @@ Deno.test("a stream gives a piece a read to a reader that brings its buffer", as
 Deno.test("a stream without pieces is at its end at once", async () => {
   const { done } = await streamOf([]).getReader({ mode: "byob" }).read(new Uint8Array(4));
   assertEquals(done, true);
+});
+
+Deno.test("a body of a connection gives a piece a read, which the next read overwrites", async () => {
+  const body = connectionBodyOf([Uint8Array.of(1, 2), Uint8Array.of(3)]);
+  const first = await body.read();
+  assertEquals(first, Uint8Array.of(1, 2));
+  assertEquals(await body.read(), Uint8Array.of(3));
+  assertEquals(first, Uint8Array.of(3, 2));
+  assertEquals(await body.read(), null);
 });

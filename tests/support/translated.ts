@@ -9,11 +9,22 @@ import { assert, assertEquals } from "./assert.ts";
 /** Settings as they are written in a configuration file. */
 export type Written = Record<string, unknown>;
 
+/** Parsed settings by their texts: the words of a table make thousands of equal providers. */
+const parsed = new Map<string, ReturnType<typeof providerSchema.parse>>();
+
+function parsedSettings(written: Written): ReturnType<typeof providerSchema.parse> {
+  const text = JSON.stringify(written);
+  const known = parsed.get(text) ?? providerSchema.parse(written);
+  parsed.set(text, known);
+  return known;
+}
+
 /** A provider of this type at `http://localhost`. */
 export function providerOf(wire: Wire, written: Written = {}): Provider {
   const base_url = "http://localhost";
-  const parsed = providerSchema.parse(written);
-  const { tls: _tls, api_key = "", api_keys: _keys, capabilities, ...others } = parsed;
+  const { tls: _tls, api_key = "", api_keys: _keys, capabilities, ...others } = parsedSettings(
+    written,
+  );
   const { credential: _credential, ...settings } = others;
   return {
     id: "p",

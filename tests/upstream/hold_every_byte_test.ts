@@ -13,24 +13,43 @@ const APIS = ["chat", "messages", "responses", "socket"] as const;
 const TYPES = ["compat", "messages", "responses"] as const;
 const WHOLE: LateTarget = { type: "compat", answers: [streaming(STREAMS.compat ?? [], 1_000)] };
 
-/** Makes this number of calls over one gateway; returns what a client received, and the report. */
-async function* receive(
+/** Calls that wait together, so that one step of the clock serves them all. */
+const CALLS_AT_A_TIME_COUNT = 50;
+
+/** What a client received, and the report of its call. */
+interface Received {
+  readonly text: string;
+  readonly report: Readonly<CallReport>;
+}
+
+/** Makes this number of calls over one gateway, in the order of the answers of its upstreams. */
+async function receive(
   api: typeof APIS[number],
   targets: readonly LateTarget[],
   count: number,
-): AsyncGenerator<{ readonly text: string; readonly report: Readonly<CallReport> }> {
+): Promise<readonly Received[]> {
   const alone = "retry: {max_attempts: 1}\ncircuit_breaker: {enabled: false}";
   const gateway = lateGateway(targets, "hold: 30s", alone);
-  for (let number = 1; number <= count; number++) {
+
+  async function call(): Promise<Received> {
     if (api === "socket") {
-      const { sent, report } = await turnOn(gateway, { number });
-      yield { text: sent.map(({ event }) => JSON.stringify(event)).join("\n"), report };
-      continue;
+      const { sent, report } = await turnOn(gateway);
+      return { text: sent.map(({ event }) => JSON.stringify(event)).join("\n"), report };
     }
     const { headers, text } = await callLate(gateway, api);
     assertEquals(headers.get("x-gateway-held"), "complete");
-    yield { text, report: await gateway.reported(number) };
+    const report = gateway.reports.find(({ id }) => id === headers.get("x-gateway-request-id"));
+    assert(report !== undefined);
+    return { text, report };
   }
+
+  const received: Received[] = [];
+  while (received.length < count) {
+    const length = Math.min(CALLS_AT_A_TIME_COUNT, count - received.length);
+    received.push(...await Promise.all(Array.from({ length }, call)));
+  }
+  assertEquals(gateway.world.waiting, 0);
+  return received;
 }
 
 /** Returns a stream without IDs and times, which differ from call to call. */
@@ -52,12 +71,12 @@ function cuts(type: LateTarget["type"], from: number) {
 // records that a cut leaves whole are the same for each.
 for (const [from, api] of APIS.entries()) {
   Deno.test(`a held stream over ${api} that is cut anywhere is answered by the fallback as a whole, without a byte of the first`, async () => {
-    const [healthy] = await Array.fromAsync(receive(api, [WHOLE], 1));
+    const [healthy] = await receive(api, [WHOLE], 1);
     const expected = comparable(healthy?.text ?? "");
     assert(expected.includes("beta"));
     for (const type of TYPES) {
       const { target, places, length } = cuts(type, from);
-      const received = await Array.fromAsync(receive(api, [target, WHOLE], places.length));
+      const received = await receive(api, [target, WHOLE], places.length);
       for (const [number, { text, report }] of received.entries()) {
         const place = `${type} ${places[number]}`;
         assertEquals([report.held, report.failure], ["complete", null], place);

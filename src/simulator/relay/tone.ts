@@ -6,6 +6,17 @@ const TONE_COUNT = 80;
 
 const HEAD_BYTES = 44;
 
+/** The tone of each half of a byte. */
+const TONES = Array.from(
+  { length: 16 },
+  (_tone, half) =>
+    Uint8Array.from({ length: TONE_COUNT }, (_sample, at) => {
+      // The phase keeps every sample from zero.
+      const wave = Math.sin((2 * Math.PI * (half + 1) * (at + 0.25)) / TONE_COUNT);
+      return Math.round(128 + 100 * wave);
+    }),
+);
+
 /**
  * Returns a WAV file with a tone for each half of a byte of a text: the higher the value, the
  * higher the tone. `textOfTone` reads the text back.
@@ -29,11 +40,7 @@ export function toneOf(text: string): Uint8Array<ArrayBuffer> {
   write(36, "data");
   view.setUint32(40, size, true);
   for (const [index, half] of halves.entries()) {
-    for (let at = 0; at < TONE_COUNT; at++) {
-      // The phase keeps every sample from zero.
-      const wave = Math.sin((2 * Math.PI * (half + 1) * (at + 0.25)) / TONE_COUNT);
-      wav[HEAD_BYTES + index * TONE_COUNT + at] = Math.round(128 + 100 * wave);
-    }
+    wav.set(TONES[half] ?? [], HEAD_BYTES + index * TONE_COUNT);
   }
   return wav;
 }

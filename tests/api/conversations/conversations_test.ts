@@ -159,7 +159,7 @@ testOverStores("an empty list has no ids", async () => {
   assertEquals((await calls.get(`${path}/items`)).json, empty);
 });
 
-testOverStores("wrong paging parameters are refused by name", async () => {
+Deno.test("wrong paging parameters are refused by name", async () => {
   const calls = fixture();
   const path = await created(calls, { items: [note("a b")] });
   const wrong = {
@@ -176,7 +176,7 @@ testOverStores("wrong paging parameters are refused by name", async () => {
   assertEquals((await calls.get(`${path}/items?after=a%20b&limit=1`)).status, 200);
 });
 
-testOverStores("include is not supported for local items", async () => {
+Deno.test("include is not supported for local items", async () => {
   const calls = fixture();
   const path = `${await created(calls, { items: [note("a")] })}/items`;
   for (const name of ["include", "include[]"]) {
@@ -208,7 +208,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "a request that names a provider does not reach the gateway's own conversations",
   async () => {
     const calls = fixture();

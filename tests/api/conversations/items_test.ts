@@ -47,7 +47,7 @@ testOverStores("a message becomes a whole one: parts, status and an id", async (
   );
 });
 
-testOverStores("each type of item gets an id of its kind, unless it brings one", async () => {
+Deno.test("each type of item gets an id of its kind, unless it brings one", async () => {
   const kinds: [JsonObject, RegExp][] = [
     [MESSAGE, /^msg_/],
     [FUNCTION_CALL, /^fc_/],
@@ -60,7 +60,7 @@ testOverStores("each type of item gets an id of its kind, unless it brings one",
   for (const [item, pattern] of kinds) assertMatch(String((await kept(item)).id), pattern);
 });
 
-testOverStores("stored tool calls and their outputs have a status", async () => {
+Deno.test("stored tool calls and their outputs have a status", async () => {
   assertEquals((await kept(FUNCTION_CALL)).status, "completed");
   assertEquals((await kept(OUTPUT)).status, "completed");
   assertEquals((await kept({ ...OUTPUT, status: "incomplete" })).status, "incomplete");
@@ -80,7 +80,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "an item that cannot be stored is refused with the path of the wrong field",
   async () => {
     const wrong: [JsonValue, string, string][] = [
@@ -149,7 +149,7 @@ testOverStores("a batch of items is stored completely or not at all", async () =
   assertEquals(objectsAt((await calls.get(path)).json, "data"), [{ type: "x", id: "a" }]);
 });
 
-testOverStores("a batch holds 1 to 20 items", async () => {
+Deno.test("a batch holds 1 to 20 items", async () => {
   const calls = fixture();
   const path = await itemsPath(calls);
   const batch = (count: number) => ({
@@ -177,7 +177,7 @@ testOverStores("a conversation takes 1000 items and not one more", async () => {
   assertEquals(refusalOf(more), [400, "conversation_item_limit_exceeded", null]);
 });
 
-testOverStores("items that are nested too deeply are refused", async () => {
+Deno.test("items that are nested too deeply are refused", async () => {
   const calls = fixture();
   const deep = `${"[".repeat(100_000)}${"]".repeat(100_000)}`;
   const answer = await calls.post(await itemsPath(calls), `{"items":[{"type":"x","a":${deep}}]}`);

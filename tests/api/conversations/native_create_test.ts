@@ -27,7 +27,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "several capable providers require a provider name, by header or by canonical model",
   async () => {
     const calls = nativeGateway(TWO, () => ({ body: CREATED }));
@@ -58,7 +58,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "an invalid native conversation is a 502 and its ID is bound to no owner",
   async () => {
     const wrong = [

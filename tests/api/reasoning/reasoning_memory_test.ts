@@ -128,7 +128,7 @@ for (const sealing of SEALING) {
     CLOCKED_STORES,
   );
 
-  testOverStores(
+  Deno.test(
     `unknown reasoning over ${sealing} before the last question is left out and named`,
     async () => {
       const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
@@ -167,7 +167,7 @@ for (const sealing of SEALING) {
     assertForgotten(sealing, gateway, await ask(gateway, [USER, ...called(REASONED)]));
   });
 
-  testOverStores(
+  Deno.test(
     `a response over ${sealing} is delivered if its reasoning cannot be stored, and the failure is counted`,
     async () => {
       for (const stream of [false, true]) {

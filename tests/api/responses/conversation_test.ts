@@ -48,7 +48,7 @@ testOverStores("input items have equal IDs in the conversation and in the respon
   assertEquals(inputs, items.slice(0, 1));
 });
 
-testOverStores("a failed or truncated response leaves its conversation unchanged", async () => {
+Deno.test("a failed or truncated response leaves its conversation unchanged", async () => {
   for (const script of [{ status: 500 }, { finish: "length" }, { finish: "unheard_of" }]) {
     const calls = stateful(TWO, () => script);
     const id = await conversation(calls, [{ role: "user", content: "zero" }]);
@@ -59,7 +59,7 @@ testOverStores("a failed or truncated response leaves its conversation unchanged
   }
 });
 
-testOverStores(
+Deno.test(
   "a conversation with a tool call without result is refused by the path of the call",
   async () => {
     const calls = stateful();
@@ -84,14 +84,14 @@ testOverStores("an unknown conversation is not found, as a string or as an objec
   assertEquals(calls.requests.length, 0);
 });
 
-testOverStores("a conversation and a previous response exclude each other", async () => {
+Deno.test("a conversation and a previous response exclude each other", async () => {
   const calls = stateful();
   const body = { model: "m", input: "x", conversation: "c", previous_response_id: "r" };
   const expected = [400, "invalid_parameter_combination", "conversation"];
   assertEquals(refusalOf(await calls.post("/responses", body)), expected);
 });
 
-testOverStores("a full conversation is refused before a request is sent upstream", async () => {
+Deno.test("a full conversation is refused before a request is sent upstream", async () => {
   const calls = stateful();
   const id = await conversation(calls);
   const items = Array.from({ length: 20 }, () => ({ role: "user", content: "x" }));

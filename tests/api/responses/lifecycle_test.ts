@@ -48,7 +48,7 @@ testOverStores("a stored response is finished and cannot be cancelled", async ()
   assertEquals((await calls.get(path)).json.status, "completed");
 });
 
-testOverStores(
+Deno.test(
   "a query parameter that only an upstream can serve is refused by its name",
   async () => {
     const calls = stateful();
@@ -112,7 +112,7 @@ testOverStores("input items keep their IDs between requests and are paged by the
   assertEquals((await calls.get(`${path}?limit=1&order=asc`)).json.has_more, true);
 });
 
-testOverStores("wrong paging parameters of input items are refused by name", async () => {
+Deno.test("wrong paging parameters of input items are refused by name", async () => {
   const calls = stateful();
   const path = `/responses/${idOf(await calls.created({ input: "one" }))}/input_items`;
   for (const query of ["limit=0", "limit=101", "limit=ten", "order=up", "after=none", "after="]) {
@@ -135,7 +135,7 @@ testOverStores("response IDs are compared exactly", async () => {
   assertEquals((await calls.get(`/responses/${id.replace("resp_", "resp%20_")}`)).status, 404);
 });
 
-testOverStores("responses are never cached, even for equal requests", async () => {
+Deno.test("responses are never cached, even for equal requests", async () => {
   const calls = stateful(`
 caching: {enabled: true}
 providers: {up: {type: compat, base_url: "http://up"}}
@@ -147,7 +147,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
   assertEquals(calls.requests.length, 2);
 });
 
-testOverStores(
+Deno.test(
   "metadata that cannot be stored is refused before a request is sent upstream",
   async () => {
     const calls = stateful();

@@ -50,7 +50,7 @@ testOverStores(
   },
 );
 
-testOverStores("a completion that its provider does not store is bound to no owner", async () => {
+Deno.test("a completion that its provider does not store is bound to no owner", async () => {
   for (const store of [false, null, undefined]) {
     const calls = gateway(COMPLETION);
     await calls.post("/chat/completions", { model: "m", ...MESSAGES, store });
@@ -61,7 +61,7 @@ testOverStores("a completion that its provider does not store is bound to no own
   assertEquals(plain.state.objects.stats().chat_completion_bindings.entries, 0);
 });
 
-testOverStores(
+Deno.test(
   "a stored completion with a second id in the same text is a 502 and not bound",
   async () => {
     const twice = (text: string) => text.replace("{", '{"id":"other",');
@@ -88,7 +88,7 @@ const WRONG: Readonly<Record<string, JsonObject>> = {
 };
 
 for (const [what, members] of Object.entries(WRONG)) {
-  testOverStores(
+  Deno.test(
     `a completion with ${what} is a 502 and not bound, where it is to be stored`,
     async () => {
       const body = { ...COMPLETION, ...members };
@@ -102,7 +102,7 @@ for (const [what, members] of Object.entries(WRONG)) {
     },
   );
 
-  testOverStores(
+  Deno.test(
     `a first chunk with ${what} is a 502, a later one ends the stream in an error`,
     async () => {
       const first = gateway(chunk("Hi", members) + FINISH + DONE);
@@ -122,7 +122,7 @@ for (const [what, members] of Object.entries(WRONG)) {
   );
 }
 
-testOverStores("with store, records that are no chunks need no ID", async () => {
+Deno.test("with store, records that are no chunks need no ID", async () => {
   const nothing = 'data: {}\n\ndata: {"choices":null}\n\ndata: {"type":"ping"}\n\ndata: \n\n';
   const streamed = gateway(chunk("Hi") + nothing + FINISH + "data:  [DONE]\n\n");
   const answer = await streamed.post("/chat/completions", { ...BODY, stream: true });
@@ -130,7 +130,7 @@ testOverStores("with store, records that are no chunks need no ID", async () => 
   assertEquals(await boundIn(streamed, "c_1"), "bound");
 });
 
-testOverStores("without store a missing ID or object member is filled in", async () => {
+Deno.test("without store a missing ID or object member is filled in", async () => {
   for (const store of [false, undefined]) {
     const body = { model: "m", ...MESSAGES, store };
     const { id: _id, object: _object, ...bare } = COMPLETION;
@@ -143,7 +143,7 @@ testOverStores("without store a missing ID or object member is filled in", async
   }
 });
 
-testOverStores("a stored stream that breaks off is not bound", async () => {
+Deno.test("a stored stream that breaks off is not bound", async () => {
   for (const ends of ["", "data: {\n\n", 'data: {"error":{"message":"x"}}\n\n']) {
     const calls = gateway(chunk("Hi") + ends);
     const { text } = await calls.post("/chat/completions", { ...BODY, stream: true });
@@ -152,7 +152,7 @@ testOverStores("a stored stream that breaks off is not bound", async () => {
   }
 });
 
-testOverStores(
+Deno.test(
   "a completion with store is retried only if the upstream certainly did not process it",
   async () => {
     const accounts = { first: ABLE, second: ABLE };

@@ -1,5 +1,4 @@
 import { assertEquals } from "../../support/assert.ts";
-import { testOverStores } from "../../support/over_stores.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { naming, nativeConfig, nativeGateway } from "../../support/native_gateway.ts";
 import { refusalOf } from "../../support/state_call.ts";
@@ -65,7 +64,7 @@ testOperations(STORED, {
   },
 });
 
-testOverStores("a list request goes to the only capable provider, with its query", async () => {
+Deno.test("a list request goes to the only capable provider, with its query", async () => {
   const list = '{"object":"list" ,"data":[]}';
   const calls = nativeGateway(ONE, () => ({ body: list }));
   const answer = await calls.get(`${ALL}?limit=2&metadata[a]=b%20c&model=m`, { accept: "a/b" });
@@ -74,7 +73,7 @@ testOverStores("a list request goes to the only capable provider, with its query
   assertEquals(calls.requests[0]?.headers.get("accept"), "a/b");
 });
 
-testOverStores(
+Deno.test(
   "a list request with several capable providers requires a provider name",
   async () => {
     const calls = nativeGateway(TWO, () => ({ body: { object: "list", data: [] } }));
@@ -86,7 +85,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "a list without a capable provider is refused, and a wrong one is a 502",
   async () => {
     const none = nativeGateway(nativeConfig({ first: {} }), () => ({ body: "" }));
@@ -98,7 +97,7 @@ testOverStores(
   },
 );
 
-testOverStores("identifiers with white space around them never leave the gateway", async () => {
+Deno.test("identifiers with white space around them never leave the gateway", async () => {
   const calls = await withNativeObject(STORED, () => ({ body: RIGHT }));
   const expected = [400, "invalid_value", "completion_id"];
   for (const path of [`${ALL}/%20x`, `${ALL}/x%0A`]) {

@@ -4,6 +4,7 @@ import type { EncryptionKeys } from "../../../src/store/records/sealed_layout.ts
 import { newPlainCodec } from "../../../src/store/records/plain_codec.ts";
 import type { RecordCodec, RecordKind } from "../../../src/store/records/record_codec.ts";
 import type { UnreadableRecord } from "../../../src/store/records/record_version.ts";
+import { anyCharacter } from "../../support/any_character.ts";
 
 /** A codec with the records that it could not read. */
 export interface ObservedCodec {
@@ -42,4 +43,4 @@ const KINDS = [
 export const anyKind = fc.constantFrom<RecordKind>(...KINDS);
 
 /** Any text that is valid Unicode, as JSON texts are. */
-export const anyText = fc.string({ unit: "binary", maxLength: 200 });
+export const anyText = fc.string({ unit: anyCharacter, maxLength: 200 });

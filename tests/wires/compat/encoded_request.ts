@@ -7,9 +7,18 @@ import { assert } from "../../support/assert.ts";
 import { parsedConfig } from "../../support/parsed_config.ts";
 import { targetAt } from "../../support/translated.ts";
 
+/** Providers by their settings: properties ask for the same ones hundreds of times. */
+const providers = new Map<string, Provider>();
+
 /** Returns a provider of type compat with ID `p`. Settings are YAML fields such as `top_p: 0.5`. */
 export function provider(...settings: readonly string[]): Provider {
   const members = ["type: compat", 'base_url: "http://up/v1"', ...settings].join(", ");
+  const known = providers.get(members) ?? compiled(members);
+  providers.set(members, known);
+  return known;
+}
+
+function compiled(members: string): Provider {
   const config = parsedConfig(
     `{providers: {p: {${members}}}, routing: {routes: [{name: r, targets: [{provider: p}]}]}}`,
   );

@@ -135,14 +135,17 @@ function unlistedTool(
   omitted: OmittedTools,
 ): string | null {
   // A queue instead of recursion: nested namespaces may exceed the depth of the call stack.
-  const waiting = [...toolLists(request)];
-  for (const { tools, path } of waiting) {
+  const waiting = toolLists(request).map((list) => ({ ...list, level: 0 }));
+  for (const { tools, path, level } of waiting) {
     for (const [index, tool] of (Array.isArray(tools) ? tools : []).entries()) {
       const at = `${path}[${index}]`;
-      if (omitted.has(at)) continue;
+      // No deeper tool is left out, and to look up the path of each costs the square of the depth.
+      if (level < 2 && omitted.has(at)) continue;
       if (!isObject(tool) || typeof tool.type !== "string") continue;
       if (!CLIENT_RUN.includes(tool.type) && !listed.includes(tool.type)) return at;
-      if (tool.type === "namespace") waiting.push({ tools: tool.tools, path: `${at}.tools` });
+      if (tool.type === "namespace") {
+        waiting.push({ tools: tool.tools, path: `${at}.tools`, level: level + 1 });
+      }
     }
   }
   return null;

@@ -29,7 +29,7 @@ function gateway(body = ANSWER, account: Account = {}, type = "application/json"
   return nativeGateway(nativeConfig({ up: account }), () => ({ headers, body }));
 }
 
-testOverStores("a native target gets the client's own document with the bare model", async () => {
+Deno.test("a native target gets the client's own document with the bare model", async () => {
   const calls = gateway();
   assertEquals((await calls.post("/responses", ODD)).status, 200);
   assertEquals(calls.lastRequest(), "up POST /responses");
@@ -38,7 +38,7 @@ testOverStores("a native target gets the client's own document with the bare mod
   assertEquals(calls.requests[1]?.body, ODD.replace("up/m-1", "m-2"));
 });
 
-testOverStores("sampling defaults are added where the client has set none", async () => {
+Deno.test("sampling defaults are added where the client has set none", async () => {
   const calls = gateway(ANSWER, { more: ["temperature: 0.5", "top_p: 0.25"] });
   const cases = {
     '{"model":"m","input":"x"}': '{"temperature":0.5,"top_p":0.25,"model":"m","input":"x"}',
@@ -75,7 +75,7 @@ testOverStores("a native stream keeps its bytes and its headers", async () => {
   assertEquals(answer.headers.get("content-type")?.startsWith("text/event-stream"), true);
 });
 
-testOverStores("only status 200 is a native success, streamed or not", async () => {
+Deno.test("only status 200 is a native success, streamed or not", async () => {
   for (const stream of [false, true]) {
     for (const status of [201, 202, 302]) {
       const body = stream ? streamOf("resp_1") : ANSWER;
@@ -90,7 +90,7 @@ testOverStores("only status 200 is a native success, streamed or not", async () 
   }
 });
 
-testOverStores("a stream with an error status is the provider's error, not a stream", async () => {
+Deno.test("a stream with an error status is the provider's error, not a stream", async () => {
   for (const status of [400, 500]) {
     const calls = nativeGateway(
       nativeConfig({ up: {} }),
@@ -103,7 +103,7 @@ testOverStores("a stream with an error status is the provider's error, not a str
   }
 });
 
-testOverStores("a body that is no valid Response object is a 502 and stores no owner", async () => {
+Deno.test("a body that is no valid Response object is a 502 and stores no owner", async () => {
   const wrong = [
     "",
     "[]",
@@ -128,7 +128,7 @@ Deno.test("a native response has at most 16 MiB", async () => {
   assertEquals([large.status, large.error.code], [502, "upstream_response_too_large"]);
 });
 
-testOverStores(
+Deno.test(
   "a native stream with an invalid first event is a 502, and one with an invalid later event ends with a failure",
   async () => {
     const [created = ""] = streamOf("resp_1").split(/(?<=\n\n)/);

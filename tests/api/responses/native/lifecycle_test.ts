@@ -89,14 +89,14 @@ testOverStores(
   },
 );
 
-testOverStores("the provider's own error is returned unchanged", async () => {
+Deno.test("the provider's own error is returned unchanged", async () => {
   const body = '{"error" : {"message":"No such thing.","code":"x"}}';
   const calls = await gateway(() => ({ status: 404, body }));
   const answer = await calls.get(`/responses/${ID}`);
   assertEquals([answer.status, answer.text], [404, body]);
 });
 
-testOverStores(
+Deno.test(
   "a response is retrieved as a stream, which must have the requested ID",
   async () => {
     const stream = streamOf(ID);
@@ -130,7 +130,7 @@ testOverStores(
   },
 );
 
-testOverStores("an ID with leading or trailing white space is never sent upstream", async () => {
+Deno.test("an ID with leading or trailing white space is never sent upstream", async () => {
   const calls = await gateway(() => ({ body: responseOf(".") }));
   for (const id of ["%20x", "x%20", "%09"]) {
     const answer = await calls.get(`/responses/${id}`, naming("first"));

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { bindingOf } from "../../../support/object_store.ts";
+import { bindingOf, stored } from "../../../support/object_store.ts";
 import { nativeConfig, nativeGateway, responseOf } from "../../../support/native_gateway.ts";
 
 const CAN = ["responses_lifecycle"];
@@ -10,7 +10,16 @@ Deno.test("1,000 IDs are stored, and the oldest is evicted first", async () => {
     nativeConfig({ up: { can: CAN } }),
     () => ({ body: responseOf(`resp_${++count}`) }),
   );
-  for (let at = 0; at < 1001; at++) await calls.post("/responses", { model: "m", input: "x" });
+  const create = () => calls.post("/responses", { model: "m", input: "x" });
+  await create();
+  await create();
+  const binding = await bindingOf(calls, "response", "resp_1");
+  assert(binding?.kind === "bound");
+  for (let at = 0; at < 998; at++) {
+    await stored(calls.state.objects.responses.bind(`other_${at}`, binding.owner));
+  }
+  assert(await bindingOf(calls, "response", "resp_1") !== null);
+  await create();
   assertEquals(calls.state.objects.stats().response_bindings.entries, 1000);
   assertEquals((await calls.get("/responses/resp_1")).status, 404);
   await calls.get("/responses/resp_2");

@@ -211,7 +211,7 @@ for (const stream of [false, true]) {
   );
 }
 
-testOverStores(
+Deno.test(
   "a local conversation gets no items from a native response that is not completed",
   async () => {
     for (const status of ["incomplete", "failed", "cancelled"]) {

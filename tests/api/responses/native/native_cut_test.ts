@@ -10,10 +10,14 @@ const ENDS = NATIVE_RECORDS.map((_, at) =>
   new TextEncoder().encode(NATIVE_RECORDS.slice(0, at + 1).join("")).length
 );
 
-for (const ending of ["clean", "reset"] as const) {
-  for (const readSize of [48, BYTES.length]) {
+const READ_SIZES = [48, BYTES.length];
+
+// Each byte is the end in one of the two sizes: the reader of records does not know how the stream
+// will end while it reads.
+for (const [first, ending] of (["clean", "reset"] as const).entries()) {
+  for (const [second, readSize] of READ_SIZES.entries()) {
     Deno.test(`a native stream may end at any byte (${ending}, ${readSize} a read)`, async () => {
-      for (let at = 0; at <= BYTES.length; at++) {
+      for (let at = (first + second) % 2; at <= BYTES.length; at += 2) {
         const { refused, text, broken, outcome } = await relayed(BYTES.subarray(0, at), {
           ending,
           readSize,

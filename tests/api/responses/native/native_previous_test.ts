@@ -38,7 +38,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "a request to a named provider never falls back, and its response is returned",
   async () => {
     const body = '{"error":{"message":"Not found.","code":"previous_response_not_found"}}';
@@ -70,7 +70,7 @@ testOverStores(
   },
 );
 
-testOverStores(
+Deno.test(
   "a named provider without the Responses API cannot continue a response",
   async () => {
     const calls = nativeGateway(TWO.replaceAll(", upstream_request_type: responses", ""), () => ({

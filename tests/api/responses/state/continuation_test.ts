@@ -27,7 +27,7 @@ testOverStores("a streamed response is continued like any other", async () => {
   assertEquals(messagesOf(calls, 2), ["user: one", "assistant: answer 1", "user: two"]);
 });
 
-testOverStores("instructions and tools are not carried over", async () => {
+Deno.test("instructions and tools are not carried over", async () => {
   const calls = stateful();
   const tools = [{ type: "function", name: "f", parameters: { type: "object" } }];
   const first = await calls.created({ input: "one", instructions: "Be brief.", tools });
@@ -37,7 +37,7 @@ testOverStores("instructions and tools are not carried over", async () => {
   assertEquals(calls.requests[1]?.body.tools, undefined);
 });
 
-testOverStores("the result of a tool call is sent with the next request", async () => {
+Deno.test("the result of a tool call is sent with the next request", async () => {
   const call = { id: "call_1", type: "function", function: { name: "f", arguments: "{}" } };
   const calls = stateful(
     TWO,
@@ -56,7 +56,7 @@ testOverStores("the result of a tool call is sent with the next request", async 
   assertEquals(messages[2]?.tool_call_id, "call_1");
 });
 
-testOverStores(
+Deno.test(
   "an incomplete response is stored, but its truncated item cannot be sent",
   async () => {
     const calls = stateful(TWO, () => ({ finish: "length" }));
@@ -88,7 +88,7 @@ testOverStores("an unknown, deleted or unstored response cannot be continued", a
   assertEquals(calls.requests.length, requests);
 });
 
-testOverStores("a padded or empty previous response is refused by name", async () => {
+Deno.test("a padded or empty previous response is refused by name", async () => {
   const calls = stateful();
   for (const previous of ["", " resp_1", "resp_1\n"]) {
     const body = { model: "m", input: "two", previous_response_id: previous };
@@ -118,7 +118,7 @@ testOverStores(
   },
 );
 
-testOverStores("a failed or interrupted create stores nothing", async () => {
+Deno.test("a failed or interrupted create stores nothing", async () => {
   const calls = stateful(
     "providers: {up: {type: compat, base_url: 'http://up'}}\n" +
       "routing: {routes: [{name: main, targets: [{provider: up}]}]}\nretry: {enabled: false}\n",
