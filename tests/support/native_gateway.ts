@@ -3,8 +3,8 @@ import { compile } from "../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { GatewayState } from "../../src/store/gateway_state.ts";
-import { configOf } from "../config/parse.ts";
 import { answers } from "./chat_call.ts";
+import { parsedConfig } from "./parsed_config.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
@@ -116,7 +116,7 @@ export function nativeGateway(
       return await answers(status, says.body, headers);
     },
   });
-  const gateway = newGateway(compile(configOf(config), 1), world, [], {
+  const gateway = newGateway(compile(parsedConfig(config), 1), world, [], {
     ...storeUnderTest(world),
     ...optionsIn(world),
   });
@@ -130,7 +130,7 @@ export function nativeGateway(
       return last === undefined ? "" : `${last.host} ${last.method} ${last.path}`;
     },
     scrape: () => gateway.metrics.scrape(),
-    reload: (text) => void gateway.reload(configOf(text)),
+    reload: (text) => void gateway.reload(parsedConfig(text)),
   };
 }
 

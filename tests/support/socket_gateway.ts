@@ -10,8 +10,8 @@ import type { GatewayStore } from "../../src/store/gateway_store.ts";
 import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/runtime/connections/connections.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
-import { configOf } from "../config/parse.ts";
 import { assertEquals } from "./assert.ts";
+import { parsedConfig } from "./parsed_config.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
@@ -65,7 +65,7 @@ export function socketGateway(
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(configOf(config), 1), outside, [
+  const gateway = newGateway(compile(parsedConfig(config), 1), outside, [
     accessLog(log),
     sink,
     (report) => {
@@ -98,7 +98,7 @@ export function socketGateway(
       if (known !== undefined) return Promise.resolve(known);
       return new Promise((resolve) => waiting.set(count, resolve));
     },
-    reload: (text) => void gateway.reload(configOf(text)),
+    reload: (text) => void gateway.reload(parsedConfig(text)),
     async sockets() {
       const text = await gateway.metrics.scrape();
       return Number(/^gateway_websocket_connections (\d+)$/m.exec(text)?.[1]);

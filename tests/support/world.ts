@@ -1,11 +1,11 @@
-import type { World } from "../../src/core/world.ts";
+import type { Incoming, World } from "../../src/core/world.ts";
 
 /** What a scripted world answers; what is left out has a plain default. */
 export interface WorldScript {
   /** Values of `random`, one after the other; 0 when they are used up. */
   readonly random?: readonly number[];
   /** Plays the network; without it each fetch fails. */
-  readonly fetch?: Fetch;
+  readonly fetch?: (...request: Parameters<Fetch>) => Promise<Incoming>;
 }
 
 /** Plays the network. */
@@ -75,7 +75,7 @@ export function scriptedWorld(script: WorldScript = {}): ScriptedWorld {
 }
 
 /** Upstreams that are served by the scripted network. */
-export function sendBy(fetch: Fetch): World["send"] {
+export function sendBy(fetch: NonNullable<WorldScript["fetch"]>): World["send"] {
   return (url, { method, headers, body: sent, cancellation }) => {
     const body = sent === null || typeof sent === "string" || sent instanceof Uint8Array
       ? sent

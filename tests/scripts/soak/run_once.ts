@@ -10,53 +10,62 @@ import { serveUpstream } from "../../../scripts/soak/upstream.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
 
-/**
- * Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through
- * `alter`.
- */
-export async function runOnce(
-  names: RegExp,
-  alter: (response: Response, path: string) => Promise<Response> | Response = (response) =>
-    response,
-  rounds = 1,
-): Promise<LoadResult & { readonly seen: ReadonlySet<string>; readonly requests: number }> {
+/** Changes a response of the gateway, whose request had this path. */
+type Alter = (response: Response, path: string) => Promise<Response> | Response;
+
+/** The gateway of all tests that import this module, before its upstream. */
+function startGateway() {
   const world = newRealWorld();
-  await using upstream = serveUpstream();
-  const seen = new Set<string>();
-  let requests = 0;
-  const gateway = newGateway(
-    compile(configOf(configText(plainSetting(upstream.url), 0)), 1),
-    world,
-    [],
-  );
+  const upstream = serveUpstream();
+  const setting = configText(plainSetting(upstream.url), 0);
+  const gateway = newGateway(compile(configOf(setting), 1), world, []);
   const app = createApp(gateway);
+  const current = { alter: ((response) => response) as Alter, requests: [] as string[] };
   const server = listen(
     async (request, peer) => {
-      requests++;
-      seen.add(`${request.method} ${new URL(request.url).pathname}`);
-      return await alter(await app(request, peer), new URL(request.url).pathname);
+      const path = new URL(request.url).pathname;
+      current.requests.push(`${request.method} ${path}`);
+      return await current.alter(await app(request, peer), path);
     },
     "127.0.0.1",
     0,
     newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
   );
   if (!server.ok) throw new Error(server.trouble);
+  Deno.test.afterAll(async () => {
+    await server.close();
+    world.close();
+    await upstream[Symbol.asyncDispose]();
+  });
+  return { upstream, gateway, current, url: server.url };
+}
+
+const { upstream, gateway, current, url } = startGateway();
+
+/** Number of the next use, which marks its requests. */
+let from = 0;
+
+/**
+ * Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through
+ * `alter`.
+ */
+export async function runOnce(
+  names: RegExp,
+  alter: Alter = (response) => response,
+  rounds = 1,
+): Promise<LoadResult & { readonly seen: ReadonlySet<string>; readonly requests: number }> {
   const uses = USES.filter(({ name }) => names.test(name));
   let begun = 0;
-  const result = await runLoad({
-    url: server.url,
-    upstream,
-    uses,
-    rate: 1000,
-    from: 0,
-    mayBegin: () => begun++ < rounds * uses.length,
-  });
+  current.alter = alter;
+  current.requests = [];
+  const mayBegin = () => begun++ < rounds * uses.length;
+  const result = await runLoad({ url, upstream, uses, rate: 1000, from, mayBegin });
+  from += rounds * uses.length;
   await gateway.state.inFlight.idle();
-  await server.close();
-  world.close();
   assertEquals(
     [...result.counts.values()].reduce((sum, count) => sum + count, 0),
     rounds * uses.length,
   );
-  return { ...result, seen, requests };
+  const { requests } = current;
+  return { ...result, seen: new Set(requests), requests: requests.length };
 }

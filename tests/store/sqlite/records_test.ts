@@ -13,7 +13,7 @@ import { newMemoryFolder } from "./store.ts";
 testRecords({
   name: "sqlite",
   clock: "scripted",
-  numRuns: 10,
+  numRuns: 4,
   async open({ bounds }) {
     const folder = await newMemoryFolder();
     const world = scriptedWorld();
