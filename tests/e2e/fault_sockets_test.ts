@@ -63,7 +63,7 @@ const SOCKET_BREAKS: readonly SocketBreak[] = [
     row: ["no valid HTTP", "before the headers"],
     play: ({ write }) => write("SSH-2.0-OpenSSH_9.6\r\n\r\n"),
   },
-  ...[302, 401, 404, 429, 500, 503].map((code): SocketBreak => ({
+  ...[302, 429, 500].map((code): SocketBreak => ({
     name: `status ${code}`,
     row: [`status ${code}`, "the headers"],
     play: ({ answer }, { column }) =>

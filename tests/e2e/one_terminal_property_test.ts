@@ -164,7 +164,7 @@ function hold(
 Deno.test("whatever upstreams send, a call stays within its attempt limits and ends once", async () => {
   await fc.assert(
     fc.asyncProperty(PLANS, async (plan) => hold(await run(plan), plan)),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
 });
 

@@ -105,8 +105,8 @@ valkeyTest(
         assertEquals(status, 200, text);
         used.push(JSON.parse(text).usage.total_tokens);
       }
-      const [first = 0] = used;
-      assertEquals(used.length, Math.ceil(20 / first), `calls of ${first} tokens each`);
+      const [each = 0] = used;
+      assertEquals(used.length, Math.ceil(20 / each), `calls of ${each} tokens each`);
 
       const request = { type: "response.create", model: "sim-echo", input: "hello" };
       await using socket = await openSocketClient(running.url, keyOf("a"));

@@ -42,7 +42,7 @@ export interface RunningSdk extends AsyncDisposable {
 export async function startedSdk(): Promise<RunningSdk> {
   const simulator = await started(["simulate", "--port", "0"]);
   const provider = (type: string, path: string) =>
-    `  ${type}: {type: ${type}, base_url: ${simulator.url}${path}, api_key: sk-upstream}`;
+    `  ${type}: {type: ${type}, base_url: "${simulator.url}${path}", api_key: k, default_model: sim-echo}`;
   using file = await configFile(`
 server: {port: 0}
 providers:

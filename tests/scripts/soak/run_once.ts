@@ -13,37 +13,8 @@ import { assertEquals } from "../../support/assert.ts";
 /** Changes a response of the gateway, whose request had this path. */
 type Alter = (response: Response, path: string) => Promise<Response> | Response;
 
-/** The gateway of all tests that import this module, before its upstream. */
-function startGateway() {
-  const world = newRealWorld();
-  const upstream = serveUpstream();
-  const setting = configText(plainSetting(upstream.url), 0);
-  const gateway = newGateway(compile(configOf(setting), 1), world, []);
-  const app = createApp(gateway);
-  const current = { alter: ((response) => response) as Alter, requests: [] as string[] };
-  const server = listen(
-    async (request, peer) => {
-      const path = new URL(request.url).pathname;
-      current.requests.push(`${request.method} ${path}`);
-      return await current.alter(await app(request, peer), path);
-    },
-    "127.0.0.1",
-    0,
-    newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
-  );
-  if (!server.ok) throw new Error(server.trouble);
-  Deno.test.afterAll(async () => {
-    await server.close();
-    world.close();
-    await upstream[Symbol.asyncDispose]();
-  });
-  return { upstream, gateway, current, url: server.url };
-}
-
-const { upstream, gateway, current, url } = startGateway();
-
-/** Number of the next use, which marks its requests. */
-let from = 0;
+/** Runs uses over one gateway, as {@link runOnce} does over a new one. */
+export type RunOnce = typeof runOnce;
 
 /**
  * Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through
@@ -54,18 +25,47 @@ export async function runOnce(
   alter: Alter = (response) => response,
   rounds = 1,
 ): Promise<LoadResult & { readonly seen: ReadonlySet<string>; readonly requests: number }> {
-  const uses = USES.filter(({ name }) => names.test(name));
-  let begun = 0;
-  current.alter = alter;
-  current.requests = [];
-  const mayBegin = () => begun++ < rounds * uses.length;
-  const result = await runLoad({ url, upstream, uses, rate: 1000, from, mayBegin });
-  from += rounds * uses.length;
-  await gateway.state.inFlight.idle();
-  assertEquals(
-    [...result.counts.values()].reduce((sum, count) => sum + count, 0),
-    rounds * uses.length,
+  let result = null;
+  await withSoakGateway(async (run) => result = await run(names, alter, rounds));
+  if (result === null) throw new Error("the uses were not run");
+  return result;
+}
+
+/** Serves a gateway before its upstream while `use` runs uses over it. */
+export async function withSoakGateway(use: (run: RunOnce) => Promise<unknown>): Promise<void> {
+  const world = newRealWorld();
+  await using upstream = serveUpstream();
+  const setting = configText(plainSetting(upstream.url), 0);
+  const gateway = newGateway(compile(configOf(setting), 1), world, []);
+  const app = createApp(gateway);
+  let alterNow: Alter = (response) => response;
+  let requests: string[] = [];
+  const server = listen(
+    async (request, peer) => {
+      const path = new URL(request.url).pathname;
+      requests.push(`${request.method} ${path}`);
+      return await alterNow(await app(request, peer), path);
+    },
+    "127.0.0.1",
+    0,
+    newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
   );
-  const { requests } = current;
-  return { ...result, seen: new Set(requests), requests: requests.length };
+  if (!server.ok) throw new Error(server.trouble);
+  const { url } = server;
+  let from = 0;
+  await use(async (names, alter = (response) => response, rounds = 1) => {
+    const uses = USES.filter(({ name }) => names.test(name));
+    const count = rounds * uses.length;
+    let begun = 0;
+    alterNow = alter;
+    requests = [];
+    const mayBegin = () => begun++ < count;
+    const result = await runLoad({ url, upstream, uses, rate: 1000, from, mayBegin });
+    from += count;
+    await gateway.state.inFlight.idle();
+    assertEquals([...result.counts.values()].reduce((sum, one) => sum + one, 0), count);
+    return { ...result, seen: new Set(requests), requests: requests.length };
+  });
+  await server.close();
+  world.close();
 }
