@@ -158,7 +158,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 /**
  * Test files that run at a time beyond one for each processor: many wait for stores and processes.
  */
-const SPARE_JOBS_COUNT = 1;
+const SPARE_JOBS_COUNT = 2;
 
 /**
  * Bundles the program as an executable has it, and returns the path of the bundle: the whole suite

@@ -124,7 +124,7 @@ Deno.test("responses and conversations outlive the end of the program, and a sec
       "id",
     );
     await created(before, { input: "three", conversation, store: false });
-    // Without encryption keys a prompt is found, so that the search in the next tests proves something.
+    // Without encryption keys a prompt is found: the search in the next tests proves something.
     assert(await contains('"two"'));
     const { code, err } = await before.end("SIGTERM");
     assertEquals([code, /ERROR/.test(err)], [0, false], err);

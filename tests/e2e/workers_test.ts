@@ -28,7 +28,6 @@ Deno.test("all workers serve one port, each logs its number and answers /metrics
     assertEquals(await running.metric("gateway_workers"), 2);
     assertEquals(await running.metric('gateway_build_info{version="0.1.0"}'), 1);
 
-
     const { path, send, logged, metric } = running;
     const providers = async () => {
       const sent = Array.from({ length: REQUEST_COUNT }, () => send("/ready"));

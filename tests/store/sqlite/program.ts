@@ -32,8 +32,8 @@ async function bindAndStore({ objects }: StateStore, id: string): Promise<boolea
 }
 
 /**
- * Charges calls and stores responses until the process is killed, four at a time, and prints what is
- * stored.
+ * Charges calls and stores responses until the process is killed, four at a time, and prints what
+ * is stored.
  */
 async function charge(store: StateStore, prefix: string): Promise<void> {
   for (let at = 0;; at += 4) {
