@@ -42,7 +42,7 @@ function sqlite(name: string, codec: RecordCodec, numRuns: number): StoreUnderTe
   };
 }
 
-const plain = sqlite("sqlite", newPlainCodec(), 3);
+const plain = sqlite("sqlite", newPlainCodec(), 5);
 
 testOwners(plain);
 testConversations(plain);
@@ -52,7 +52,7 @@ testCachedResponses(plain);
 testMaintenance(plain);
 testQuotas(plain);
 
-const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]), 1);
+const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
 
 testReasoning(encrypted);
 testCachedResponses(encrypted);

@@ -13,7 +13,7 @@ import { newMemoryFolder } from "./store.ts";
 testRecords({
   name: "sqlite",
   clock: "scripted",
-  numRuns: 4,
+  numRuns: 5,
   async open({ bounds }) {
     const folder = await newMemoryFolder();
     const world = scriptedWorld();
