@@ -10,6 +10,8 @@ export interface Places {
   readonly folder: string;
   /** Deno's cache of npm packages, with one folder for each registry. */
   readonly packages: string;
+  /** True if the types of the sources are not checked, as for tests. */
+  readonly isUnchecked?: boolean;
 }
 
 /**
@@ -36,28 +38,24 @@ export async function bundle(
   root: string,
   folder: string,
   address: string | null,
+  { isUnchecked = false }: Pick<Places, "isUnchecked"> = {},
 ): Promise<readonly string[]> {
   const info = parseJson(await deno(root, ["info", "--json"]));
   if (!isObject(info) || typeof info.npmCache !== "string") {
     throw new Error("Deno did not print the folder of its packages.");
   }
-  const places = { root, folder, packages: info.npmCache };
+  const places = { root, folder, packages: info.npmCache, isUnchecked };
   for (const { name } of [...Deno.readDirSync(folder)]) Deno.removeSync(`${folder}/${name}`);
   const files = await bundleProgram(places, address);
   for (const one of THREADS) files.push(...await bundleFile(places, one));
   return files;
 }
 
-/** Arguments of `deno bundle` before those that name the source and the output. */
-const BUNDLE = [
-  "bundle",
-  "--quiet",
-  "--frozen",
-  "--check",
-  "--platform",
-  "deno",
-  "--sourcemap=external",
-];
+/** Returns the arguments of `deno bundle` before those that name the source and the output. */
+function bundleArguments({ isUnchecked = false }: Places): readonly string[] {
+  const check = isUnchecked ? [] : ["--check"];
+  return ["bundle", "--quiet", "--frozen", ...check, "--platform=deno", "--sourcemap=external"];
+}
 
 /**
  * Writes the program in chunks, so that what most gateways do not use, such as the simulator and
@@ -66,7 +64,7 @@ const BUNDLE = [
  */
 async function bundleProgram(places: Places, address: string | null): Promise<string[]> {
   const { root, folder } = places;
-  await deno(root, [...BUNDLE, "--code-splitting", "--outdir", folder, "main.ts"]);
+  await deno(root, [...bundleArguments(places), "--code-splitting", "--outdir", folder, "main.ts"]);
   const bundled = [...Deno.readDirSync(folder)].map(({ name }) => name)
     .filter((name) => name.endsWith(".js"));
   const codes = new Map(
@@ -92,7 +90,7 @@ export async function bundleFile(
 ): Promise<readonly string[]> {
   const { root, folder } = places;
   const path = `${folder}/${file}`;
-  await deno(root, [...BUNDLE, "--output", path, source]);
+  await deno(root, [...bundleArguments(places), "--output", path, source]);
   const code = neutralCode(await Deno.readTextFile(path), places);
   writeCode(folder, file, code, neutralMap(await Deno.readTextFile(`${path}.map`), places));
   return withMap(file);

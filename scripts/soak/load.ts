@@ -62,9 +62,9 @@ export async function runLoad(
   const problems: string[] = [];
   const began = performance.now();
   let next = 0;
+  using http = Deno.createHttpClient({});
 
   async function work(): Promise<void> {
-    using http = Deno.createHttpClient({});
     while (mayBegin()) {
       const number = next++;
       const wait = began + number * 1000 / rate - performance.now();

@@ -5,10 +5,15 @@ const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 /** An executable that is tested instead of the sources: its absolute path. */
 const BINARY = Deno.env.get("SWITCHYARD_BIN") ?? "";
 
+/** A bundle of the sources that the runner of the whole suite has made: its absolute path. */
+const BUNDLE = Deno.env.get("SWITCHYARD_BUNDLE") ?? "";
+
 /** The command before the program's own arguments. */
-const COMMAND: readonly [string, ...string[]] = BINARY === ""
+const COMMAND: readonly [string, ...string[]] = BINARY !== ""
+  ? [BINARY]
+  : BUNDLE === ""
   ? [Deno.execPath(), "run", ...PERMISSIONS, MAIN]
-  : [BINARY];
+  : [Deno.execPath(), "run", "--no-config", "--unstable-net", ...PERMISSIONS, BUNDLE];
 
 /** The words that start the program with these arguments. */
 export function programCommand(args: readonly string[]): readonly [string, ...string[]] {

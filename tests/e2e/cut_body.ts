@@ -46,18 +46,26 @@ export interface CutApi {
   readonly init: RequestInit;
   /** Names of the test of a stream, and of that of a connection. */
   names(wire: string, ending: Ending): readonly [stream: string, connection: string];
-  /** Bytes between two cuts of a stream in the process, and of a connection. */
-  readonly steps: readonly [stream: number, connection: number];
+  /**
+   * Bytes between two cuts of a stream in the process, by its ending, and of a connection. A cut
+   * where a stream becomes usable or complete is always made, with its neighbours.
+   */
+  readonly steps: Readonly<Record<Ending, number>> & { readonly connection: number };
   /** Reads a stream that has begun, and fails unless it ends as it may. */
   read(text: string): Cut;
   /** Returns the check of each response in the process, after the whole one. */
   check?(gateway: TestGateway, whole: Cut): (cut: Cut, where: string) => Promise<void>;
 }
 
+/** Returns the places of the cuts in order, from 0 to the last one. */
+function cuts(last: number, step: number, turning: readonly number[]): readonly number[] {
+  const regular = Array.from({ length: Math.ceil(last / step) }, (_, at) => at * step);
+  const places = [...regular, last, ...turning.flatMap((at) => [at - 1, at, at + 1])];
+  return [...new Set(places)].filter((at) => at >= 0 && at <= last).toSorted((a, b) => a - b);
+}
+
 /** Registers tests in which each recording is cut off in a stream and in a connection. */
 export function testCuts({ path, init, names, steps, read, check }: CutApi): void {
-  const [streamStep, connectionStep] = steps;
-
   /** Fails unless the call ends in one of the three ways that may be. */
   async function outcomeOf(gateway: TestGateway, call: Promise<Response>): Promise<Cut> {
     const count = gateway.reports.length + 1;
@@ -94,7 +102,7 @@ export function testCuts({ path, init, names, steps, read, check }: CutApi): voi
         assert(whole.isComplete);
         const checkCut = check?.(gateway, whole);
         let most = 0;
-        for (let at = bytes.length % streamStep; at <= bytes.length; at += streamStep) {
+        for (const at of cuts(bytes.length, steps[ending], [usableFrom, completeFrom])) {
           body = bodyOf(pieces(bytes.subarray(0, at), 256).map((piece) => piece.slice()), ending);
           const cut = await ask();
           const { isComplete, records } = cut;
@@ -121,7 +129,7 @@ export function testCuts({ path, init, names, steps, read, check }: CutApi): voi
         const ask = () => outcomeOf(gateway, fetch(`${gateway.url}${path}`, init));
         const whole = await ask();
         assert(whole.isComplete);
-        for (let at = 0; at < bytes.length; at += connectionStep) {
+        for (const at of cuts(bytes.length - 1, steps.connection, [usableFrom, completeFrom])) {
           cut = at;
           const { isComplete, records } = await ask();
           const where = `${at} bytes`;

@@ -16,7 +16,7 @@ testCuts({
     `a connection under a response over ${wire} may end anywhere (${ending})`,
   ],
   // Chat streams are cut off at every byte; the framing and the wires are the same.
-  steps: [3, 23],
+  steps: { clean: 7, reset: 17, connection: 53 },
   read(text) {
     const { ending, events, resource } = toldEvents(text);
     assert(typeof resource.id === "string");

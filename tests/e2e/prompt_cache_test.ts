@@ -6,7 +6,7 @@ import { chatRequest, got } from "../support/chat_call.ts";
 import { serveGateway } from "../support/gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-const CONVERSATION_COUNT = 20, TURN_COUNT = 8;
+const CONVERSATION_COUNT = 10, TURN_COUNT = 8;
 
 /** Prices in USD of a million tokens, as Messages providers have them: writes cost 1.25 times. */
 const PRICE = "{input: 4, output: 20, cached_input: 0.4, cache_write: 5}";

@@ -3,6 +3,7 @@ import { parseRecord } from "../../src/record/record.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { program } from "../cli/program.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { until } from "../support/valkey_server.ts";
 import { recordSection, withFolder } from "../record/support.ts";
 
 /** Runs a command of the program to its end. */
@@ -10,6 +11,16 @@ async function command(...args: readonly string[]) {
   const { child, out, err } = program(args);
   const [{ code }, text, trouble] = await Promise.all([child.status, out.rest(), err.rest()]);
   return { code, out: text, err: trouble };
+}
+
+async function metricsOf(url: string, client: Deno.HttpClient): Promise<string> {
+  return await (await fetch(`${url}/metrics`, { client })).text();
+}
+
+/** Waits until this many calls are in the file: half a second after the last one at most. */
+async function untilRecorded(calls: number, url: string, client: Deno.HttpClient): Promise<void> {
+  const line = `gateway_records_total{kind="all"} ${calls}\n`;
+  await until(async () => (await metricsOf(url, client)).includes(line));
 }
 
 Deno.test("a gateway that has given up its rights records calls, shows them on its admin listener, and leaves a sound file when it is killed", () =>
@@ -45,11 +56,8 @@ ${recordSection(folder)}`,
     };
     await ask("a first question");
     const events = await ask("a second question", { stream: true });
-    // A record is in the file half a second later at most.
-    let list = await command("log", "--config", config, "--url", admin, "--password", password);
-    for (let tries = 0; tries < 20 && list.out.split("\n").length < 4; tries++) {
-      list = await command("log", "--config", config, "--url", admin, "--password", password);
-    }
+    await untilRecorded(2, url, client);
+    const list = await command("log", "--config", config, "--url", admin, "--password", password);
     assertEquals([list.code, list.err], [0, ""]);
     assertEquals(list.out.split("\n").length, 4);
     const found = await command(
@@ -120,16 +128,14 @@ ${recordSection(folder)}`,
     const statuses: number[] = [];
     for (const body of calls) statuses.push(await ask("/v1/chat/completions", body));
     assertEquals(statuses, [200, 200, 200, 400]);
-    const metrics = async () => await (await fetch(`${url}/metrics`, { client })).text();
-    // A record is in the file half a second later at most.
-    while (!(await metrics()).includes('gateway_records_total{kind="all"} 4\n'));
+    await untilRecorded(4, url, client);
     const search = "text=private%20question&content=true&tool=private_tool";
     const found = await fetch(`${admin}/log?${search}`, {
       headers: { authorization: `Basic ${btoa(`me:${password}`)}` },
       client,
     });
     assertStringIncludes(await found.text(), "private question");
-    const measured = await metrics();
+    const measured = await metricsOf(url, client);
     child.kill("SIGTERM");
     const [, printed, log] = await Promise.all([child.status, out.rest(), err.rest()]);
     assertMatch(log, /records searched/);

@@ -112,8 +112,8 @@ function newKey(): string {
   return crypto.getRandomValues(new Uint8Array(32)).toBase64();
 }
 
-Deno.test("responses and conversations outlive the end of the program and its next start", async () => {
-  await withPlace(async ({ start }) => {
+Deno.test("responses and conversations outlive the end of the program, and a second one on the same file ends with exit code 1 and one line", async () => {
+  await withPlace(async ({ start, run, path, contains }) => {
     const before = await start();
     const first = await created(before, { input: "one", metadata: { a: "b" } }) ?? {};
     const second =
@@ -124,6 +124,8 @@ Deno.test("responses and conversations outlive the end of the program and its ne
       "id",
     );
     await created(before, { input: "three", conversation, store: false });
+    // Without encryption keys a prompt is found: the search in the next tests proves something.
+    assert(await contains('"two"'));
     const { code, err } = await before.end("SIGTERM");
     assertEquals([code, /ERROR/.test(err)], [0, false], err);
     const after = await start();
@@ -139,15 +141,22 @@ Deno.test("responses and conversations outlive the end of the program and its ne
     const third = await created(after, { input: "x", previous_response_id: second.id ?? null });
     const items = await after.get(`/responses/${textAt(third ?? {}, "id")}/input_items`);
     assertEquals(objectsAt(items.json, "data").length, 5);
+
+    const other = await run();
+    assertEquals(other.code, 1);
+    assertMatch(other.err, /^[^\n]+\n$/);
+    assert(other.err.includes(path), other.err);
+    assertEquals((await after.get(`/conversations/${conversation}`)).status, 200);
+    await created(after, { input: "y", previous_response_id: textAt(third ?? {}, "id") });
   });
 });
 
-Deno.test("after each of five kills the program starts, and every acknowledged response and item is there", async () => {
+Deno.test("after each of three kills the program starts, and every acknowledged response and item is there", async () => {
   await withPlace(async ({ start }) => {
     const acknowledged: JsonObject[] = [];
     const items: string[] = [];
     let conversation: string | null = null;
-    for (let kill = 0; kill < 5; kill++) {
+    for (let kill = 0; kill < 3; kill++) {
       const running = await start();
       for (const response of acknowledged) {
         assertEquals((await running.get(`/responses/${textAt(response, "id")}`)).json, response);
@@ -179,7 +188,7 @@ Deno.test("after each of five kills the program starts, and every acknowledged r
       isOver = true;
       await writers;
     }
-    assert(acknowledged.length >= 30 && items.length > 0);
+    assert(acknowledged.length >= 18 && items.length > 0);
   });
 });
 
@@ -233,26 +242,5 @@ Deno.test("encryption keys are rotated between starts, and what has lost its key
     });
     await fourth.end("SIGTERM");
     assert(!await contains("secret prompt"));
-  });
-});
-
-Deno.test("without encryption keys the prompts are in the file, so that the search for them proves something", async () => {
-  await withPlace(async ({ start, contains }) => {
-    const running = await start();
-    await created(running, { input: "a plain prompt" });
-    assert(await contains("plain prompt"));
-  });
-});
-
-Deno.test("a second program on the same file ends with exit code 1 and one line, and the first one continues", async () => {
-  await withPlace(async ({ start, run, path }) => {
-    const first = await start();
-    const one = await idOf(created(first, { input: "one" }));
-    const { code, err } = await run();
-    assertEquals(code, 1);
-    assertMatch(err, /^[^\n]+\n$/);
-    assert(err.includes(path), err);
-    assertEquals((await first.get(`/responses/${one}`)).status, 200);
-    await idOf(created(first, { input: "two", previous_response_id: one }));
   });
 });

@@ -47,7 +47,9 @@ Deno.test("the command of a worker serves nothing for a user, and names the key 
 Deno.test("a worker process answers each ping, also while it drains, and ends without its parent", async () => {
   const [command, ...args] = programCommand(["worker"]);
   const process = new Deno.Command(command, {
-    args: args[0] === "run" ? ["run", "--unstable-net", ...args.slice(1)] : args,
+    args: args[0] === "run" && !args.includes("--unstable-net")
+      ? ["run", "--unstable-net", ...args.slice(1)]
+      : args,
     stdin: "piped",
     stdout: "piped",
     stderr: "null",

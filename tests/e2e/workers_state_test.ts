@@ -19,16 +19,14 @@ security:
  */
 const RATES = "rate_limiting: {enabled: true, requests_per_minute: 2, burst_size: 6}\n";
 
-function post(client: "a" | "b", body: unknown): RequestInit {
-  return {
-    method: "POST",
-    headers: { authorization: `Bearer key-of-client-${client}` },
-    body: JSON.stringify(body),
-  };
+type Client = "a" | "b" | "c" | "d";
+
+function keyOf(client: Client) {
+  return { authorization: `Bearer key-of-client-${client}` };
 }
 
-function readBy(client: "a" | "b"): RequestInit {
-  return { headers: { authorization: `Bearer key-of-client-${client}` } };
+function post(client: Client, body: unknown): RequestInit {
+  return { method: "POST", headers: keyOf(client), body: JSON.stringify(body) };
 }
 
 /** Sends a request on many new connections at once, so that all workers get some. */
@@ -52,16 +50,27 @@ async function stop(running: RunningWorkers): Promise<void> {
   assertEquals((await running.ended())[0], 0);
 }
 
+valkeyTest("with state.store valkey a rate holds across all workers", async () => {
+  const server = await startValkeyServer();
+  const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
+  await withWorkers(twoWorkers("", `${store}\n${KEYS}${RATES}`), async (running) => {
+    assertEquals(await admitted(running), 6);
+    await stop(running);
+  });
+  await server.close();
+});
+
+const LIMITED_KEYS = `${KEYS}
+      - {name: c, value: key-of-client-c, max_concurrent: 5}
+      - {name: d, value: key-of-client-d, budgets: [{per: month, tokens: 20}]}
+`;
+
 valkeyTest(
-  "with state.store valkey a rate, an owner and a continuation hold across all workers",
+  "with state.store valkey owners, continuations, concurrent calls and budgets hold exactly over all workers, also when the worker of a socket was killed",
   async () => {
     const server = await startValkeyServer();
     const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
-    await withWorkers(twoWorkers("", `${store}\n${KEYS}${RATES}`), async (running) => {
-      assertEquals(await admitted(running), 6);
-      await stop(running);
-    });
-    await withWorkers(twoWorkers("", `${store}\n${KEYS}`), async (running) => {
+    await withWorkers(twoWorkers("", `${store}\n${LIMITED_KEYS}`), async (running) => {
       const first = { model: "sim-echo", input: "hello" };
       const { status, text } = await running.send("/v1/responses", post("a", first));
       assertEquals(status, 200, text);
@@ -70,38 +79,18 @@ valkeyTest(
       const path = `/v1/responses/${id}`;
       const continued = await sendMany(running, "/v1/responses", post("a", next));
       assertEquals(continued.filter((one) => one.status !== 200), []);
-      const others = await sendMany(running, path, readBy("b"));
+      const others = await sendMany(running, path, { headers: keyOf("b") });
       assertEquals(new Set(others.map((one) => one.status)), new Set([404]));
-      const own = await sendMany(running, path, readBy("a"));
+      const own = await sendMany(running, path, { headers: keyOf("a") });
       assertEquals(new Set(own.map((one) => one.status)), new Set([200]));
       for (const worker of [1, 2]) {
         await running.logged(
           new RegExp(`method=GET path=${path} status=200 .* worker=${worker}\n`),
         );
       }
-      await stop(running);
-    });
-    await server.close();
-  },
-);
 
-const LIMITED_KEYS = `
-security:
-  enabled: true
-  api_key:
-    keys:
-      - {name: a, value: key-of-client-a, max_concurrent: 5}
-      - {name: b, value: key-of-client-b, budgets: [{per: month, tokens: 20}]}
-`;
-
-valkeyTest(
-  "with state.store valkey concurrent calls and a budget are counted exactly over all workers",
-  async () => {
-    const server = await startValkeyServer();
-    const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
-    await withWorkers(twoWorkers("", `${store}\n${LIMITED_KEYS}`), async (running) => {
       const messages = [{ role: "user", content: "one two three four five six seven eight" }];
-      const slow = post("a", { model: "sim-slow-300", messages });
+      const slow = post("c", { model: "sim-slow-300", messages });
       for (let round = 0; round < 2; round++) {
         const statuses = (await sendMany(running, "/v1/chat/completions", slow))
           .map(({ status }) => status);
@@ -111,42 +100,31 @@ valkeyTest(
       const body = { model: "sim-echo", messages: [{ role: "user", content: "hello" }] };
       const used: number[] = [];
       while (used.length < 20) {
-        const { status, text } = await running.send("/v1/chat/completions", post("b", body));
+        const { status, text } = await running.send("/v1/chat/completions", post("d", body));
         if (status === 429) break;
         assertEquals(status, 200, text);
         used.push(JSON.parse(text).usage.total_tokens);
       }
-      const [first = 0] = used;
-      assertEquals(used.length, Math.ceil(20 / first), `calls of ${first} tokens each`);
-      await stop(running);
-    });
-    await server.close();
-  },
-);
+      const [each = 0] = used;
+      assertEquals(used.length, Math.ceil(20 / each), `calls of ${each} tokens each`);
 
-valkeyTest(
-  "with state.store valkey any worker continues the response of a WebSocket, also when the socket's worker was killed",
-  async () => {
-    const server = await startValkeyServer();
-    const store = `state: {store: valkey, valkey: {url: "${server.url}"}}`;
-    await withWorkers(twoWorkers("", store), async (running) => {
       const request = { type: "response.create", model: "sim-echo", input: "hello" };
-      await using socket = await openSocketClient(running.url);
-      const { id: first } = await socket.turn(request);
-      const { id, ending } = await socket.turn({ ...request, previous_response_id: first });
-      assertEquals(ending, "response.completed");
-      const body = JSON.stringify({ model: "sim-echo", input: "on", previous_response_id: id });
-      const continued = async () => {
-        const sent = await sendMany(running, "/v1/responses", { method: "POST", body });
+      await using socket = await openSocketClient(running.url, keyOf("a"));
+      const begun = await socket.turn(request);
+      const turn = await socket.turn({ ...request, previous_response_id: begun.id });
+      assertEquals(turn.ending, "response.completed");
+      const last = { model: "sim-echo", input: "on", previous_response_id: turn.id };
+      const continuedBy = async () => {
+        const sent = await sendMany(running, "/v1/responses", post("a", last));
         return new Set(sent.map(({ status }) => status));
       };
-      assertEquals(await continued(), new Set([200]));
+      assertEquals(await continuedBy(), new Set([200]));
       for (const worker of [1, 2] as const) {
         await running.logged(new RegExp(`method=POST path=/v1/responses .* worker=${worker}\n`));
         running.killWorker(worker);
         await running.logged(new RegExp(`worker listens worker=${worker} `), 2);
       }
-      assertEquals(await continued(), new Set([200]));
+      assertEquals(await continuedBy(), new Set([200]));
       await stop(running);
     });
     await server.close();

@@ -1,4 +1,4 @@
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { until } from "../support/valkey_server.ts";
 import { isRunning, type RunningWorkers, twoWorkers, withWorkers } from "./running_workers.ts";
 
@@ -17,7 +17,7 @@ function beginStreams({ stream }: RunningWorkers, model: string) {
   return Promise.all(Array.from({ length: REQUEST_COUNT }, () => stream(model)));
 }
 
-Deno.test("all workers serve one port, each logs its number, and each answers /metrics with the sum of all", async () => {
+Deno.test("all workers serve one port, each logs its number and answers /metrics with the sum of all; a reload reaches all and is counted once, a refused one changes none", async () => {
   await withWorkers(twoWorkers(), async (running) => {
     await sendHealth(running);
     const counts = await Promise.all(Array.from({ length: 6 }, () => running.metric(HEALTH)));
@@ -27,35 +27,7 @@ Deno.test("all workers serve one port, each logs its number, and each answers /m
     }
     assertEquals(await running.metric("gateway_workers"), 2);
     assertEquals(await running.metric('gateway_build_info{version="0.1.0"}'), 1);
-    running.child.kill("SIGTERM");
-    assertEquals((await running.ended())[0], 0);
-  });
-});
 
-Deno.test("a killed worker is started again while the streams of the other one go on, and no counter goes backwards", async () => {
-  await withWorkers(twoWorkers(), async (running) => {
-    await sendHealth(running);
-    assertEquals(await running.metric(HEALTH), REQUEST_COUNT);
-    const streams = await beginStreams(running, "sim-slow-100");
-    running.killWorker(1);
-    await running.logged(
-      /WARN +worker ended; it is started again worker=1 reason="signal SIGKILL"/,
-    );
-    assertEquals(await running.metric(HEALTH), REQUEST_COUNT);
-    await running.logged(/worker listens worker=1/, 2);
-    await sendHealth(running);
-    assertEquals(await running.metric(HEALTH), 2 * REQUEST_COUNT);
-    assertEquals(await running.metric("gateway_worker_restarts_total"), 1);
-    const texts = await Promise.all(streams.map(({ text }) => text));
-    const whole = texts.filter((text) => text?.endsWith("data: [DONE]\n\n"));
-    assert(whole.length > 0 && whole.length < REQUEST_COUNT, `${whole.length} streams were whole`);
-    running.child.kill("SIGTERM");
-    assertEquals((await running.ended())[0], 0);
-  });
-});
-
-Deno.test("a reload reaches all workers and is counted once, and a refused one changes no worker", async () => {
-  await withWorkers(twoWorkers(), async (running) => {
     const { path, send, logged, metric } = running;
     const providers = async () => {
       const sent = Array.from({ length: REQUEST_COUNT }, () => send("/ready"));
@@ -86,9 +58,26 @@ Deno.test("a reload reaches all workers and is counted once, and a refused one c
   });
 });
 
-Deno.test("a stop signal drains all workers: every stream is whole, /ready is 503 on each, and no process is left", async () => {
+Deno.test("a killed worker is started again while the streams of the other one go on, and no counter goes backwards; a stop signal drains all, and no process is left", async () => {
   await withWorkers(twoWorkers(", drain_delay: 1s"), async (running) => {
+    await sendHealth(running);
+    assertEquals(await running.metric(HEALTH), REQUEST_COUNT);
     const streams = await beginStreams(running, "sim-slow-100");
+    running.killWorker(1);
+    await running.logged(
+      /WARN +worker ended; it is started again worker=1 reason="signal SIGKILL"/,
+    );
+    assertEquals(await running.metric(HEALTH), REQUEST_COUNT);
+    await running.logged(/worker listens worker=1/, 2);
+    await sendHealth(running);
+    assertEquals(await running.metric(HEALTH), 2 * REQUEST_COUNT);
+    assertEquals(await running.metric("gateway_worker_restarts_total"), 1);
+    const texts = await Promise.all(streams.map(({ text }) => text));
+    const whole = texts.filter((text) => text?.endsWith("data: [DONE]\n\n"));
+    assert(whole.length > 0 && whole.length < REQUEST_COUNT, `${whole.length} streams were whole`);
+
+    // A drain: every stream is whole, and /ready is 503 on each worker.
+    const last = await beginStreams(running, "sim-slow-100");
     const pids = running.pids();
     running.child.kill("SIGTERM");
     // As a service manager does, which signals every process of the service.
@@ -98,7 +87,7 @@ Deno.test("a stop signal drains all workers: every stream is whole, /ready is 50
       const sent = Array.from({ length: REQUEST_COUNT }, () => running.send("/ready"));
       return (await Promise.all(sent)).every(({ status }) => status === 503);
     });
-    for (const text of await Promise.all(streams.map(({ text }) => text))) {
+    for (const text of await Promise.all(last.map(({ text }) => text))) {
       assert(text?.endsWith("data: [DONE]\n\n"), String(text));
     }
     const [code] = await running.ended();
@@ -156,26 +145,4 @@ for (const { moment, model } of PARENT_ENDS) {
       assertEquals(refused, true);
     });
   });
-}
-
-Deno.test("a worker that fails at each start ends the gateway with the reason", async () => {
-  await withWorkers(twoWorkers(), async (running) => {
-    const port = Number(new URL(running.url).port);
-    running.killWorker(1);
-    running.killWorker(2);
-    let taken: Deno.Listener | null = null;
-    await until(() => (taken = listener(port)) !== null);
-    const [code, log] = await running.ended();
-    (taken as Deno.Listener | null)?.close();
-    assertEquals(code, 1);
-    assertMatch(log, /ERROR worker \d does not start; its last end: Port \d+ on \S+ is in use/);
-  });
-});
-
-function listener(port: number): Deno.Listener | null {
-  try {
-    return Deno.listen({ hostname: "127.0.0.1", port });
-  } catch {
-    return null;
-  }
 }

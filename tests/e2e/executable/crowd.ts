@@ -12,11 +12,11 @@ export const WITH_DESCRIPTORS: readonly string[] = [
 /** Descriptors that a process needs besides those of its connections. */
 const SPARE_DESCRIPTOR_COUNT = 500;
 
-/** Returns 10,000, or less where the system does not allow a process as many descriptors. */
-export async function crowdSize(): Promise<number> {
+/** Returns this number, or less where the system does not allow a process as many descriptors. */
+export async function crowdSize(wanted: number): Promise<number> {
   const { stdout } = await new Deno.Command("sh", { args: ["-c", "ulimit -Hn"] }).output();
   const limit = Number(new TextDecoder().decode(stdout));
-  return Math.min(10_000, Number.isNaN(limit) ? Infinity : limit - SPARE_DESCRIPTOR_COUNT);
+  return Math.min(wanted, Number.isNaN(limit) ? Infinity : limit - SPARE_DESCRIPTOR_COUNT);
 }
 
 /** Clients that rest, in a separate process. */

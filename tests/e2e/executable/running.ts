@@ -31,9 +31,6 @@ export async function started(
   return { child, out, err, url, ended, [Symbol.asyncDispose]: async () => void await ended() };
 }
 
-/** Where the simulator speaks each provider type. */
-const PATHS = { compat: "/compat/v1", messages: "/messages", local: "/local" } as const;
-
 /** The official client before the program before the program's own simulator, all by sockets. */
 export interface RunningSdk extends AsyncDisposable {
   /** The gateway's address. */
@@ -41,25 +38,24 @@ export interface RunningSdk extends AsyncDisposable {
   readonly client: OpenAI;
 }
 
-/** Starts gateway and simulator for one provider type. */
-export async function startedSdk(wire: keyof typeof PATHS): Promise<RunningSdk> {
+/** Starts gateway and simulator, with a provider of each type that has its name. */
+export async function startedSdk(): Promise<RunningSdk> {
   const simulator = await started(["simulate", "--port", "0"]);
-  const file = await configFile(`
+  const provider = (type: string, path: string) =>
+    `  ${type}: {type: ${type}, base_url: "${simulator.url}${path}", api_key: k, default_model: sim-echo}`;
+  using file = await configFile(`
 server: {port: 0}
 providers:
-  sim:
-    type: ${wire}
-    base_url: ${simulator.url}${PATHS[wire]}
-    api_key: sk-upstream
-    default_model: sim-echo
-routing: {routes: [{name: main, targets: [{provider: sim}]}]}
+${provider("compat", "/compat/v1")}
+${provider("messages", "/messages")}
+${provider("local", "/local")}
+routing: {routes: [{name: main, targets: [{provider: compat}, {provider: messages}, {provider: local}]}]}
 `);
   const gateway = await started(["--config", file.path]);
   return {
     url: gateway.url,
     client: new OpenAI({ baseURL: `${gateway.url}/v1`, apiKey: "sk-client", maxRetries: 0 }),
     async [Symbol.asyncDispose]() {
-      file[Symbol.dispose]();
       await gateway.ended();
       await simulator.ended();
     },

@@ -2,6 +2,7 @@ import {
   type ConnectionCause,
   ConnectionError,
 } from "../../../src/core/failure/connection_error.ts";
+import type { BodySource, Incoming } from "../../../src/core/world.ts";
 import type { BrokenRequest, Phase } from "./break.ts";
 import type { Column, ProviderType } from "./columns.ts";
 
@@ -60,28 +61,45 @@ export function placeOf(phase: Phase, pieces: readonly string[], column: Column)
 /** End of a body: orderly (`close`), with silence, or with the cause of a connection that broke. */
 export type BodyEnd = "close" | "silence" | ConnectionCause;
 
-/** Returns a body of these pieces that ends in this way. */
+/** Returns a body of these pieces that ends in this way. It is read as that of a connection is. */
 export function bodyOf(
   texts: readonly Uint8Array<ArrayBuffer>[],
   end: BodyEnd,
-  { signal, fallSilent }: BrokenRequest,
-): ReadableStream<Uint8Array<ArrayBuffer>> {
+  { signal, fallSilent = () => {} }: Pick<BrokenRequest, "signal"> & Partial<BrokenRequest>,
+): BodySource {
   const waiting = [...texts];
-  return new ReadableStream({
-    type: "bytes",
-    start(controller) {
-      signal.addEventListener("abort", () => controller.error(signal.reason));
-    },
-    pull(controller) {
-      const next = waiting.shift();
-      if (next !== undefined) return controller.enqueue(next.slice());
-      if (end === "silence") return fallSilent();
-      if (end !== "close") {
-        const progress = { mayHaveRun: true, isAnswered: true };
-        return controller.error(new ConnectionError(end, "broken", progress));
-      }
-      controller.close();
-      controller.byobRequest?.respond(0);
-    },
+  return sourceOf(signal, async (aborted) => {
+    const next = waiting.shift();
+    if (next !== undefined || end === "close") return next ?? null;
+    if (end !== "silence") {
+      throw new ConnectionError(end, "broken", { mayHaveRun: true, isAnswered: true });
+    }
+    fallSilent();
+    return await aborted;
   });
+}
+
+/** Returns a body whose pieces `next` returns, until it returns null or the request is aborted. */
+export function sourceOf(
+  signal: AbortSignal,
+  next: (aborted: Promise<never>) => Promise<Uint8Array<ArrayBuffer> | null>,
+): BodySource {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  aborted.catch(() => {});
+  signal.addEventListener("abort", () => reject(signal.reason));
+  return {
+    async read() {
+      signal.throwIfAborted();
+      return await next(aborted);
+    },
+    cancel: () => Promise.resolve(),
+  };
+}
+
+/** Returns an answer with this body, which a `Response` cannot have. */
+export function answerOf(
+  body: BodySource,
+  { status = 200, headers }: Partial<Response>,
+): Incoming {
+  return { status, headers: headers ?? new Headers(), body };
 }

@@ -1,4 +1,5 @@
 import {
+  answerOf,
   type BodyEnd,
   bodyOf,
   eventError,
@@ -6,6 +7,7 @@ import {
   piecesOf,
   placeOf,
   record,
+  sourceOf,
 } from "./bodies.ts";
 import type { Break, Phase } from "./break.ts";
 import type { Column } from "./columns.ts";
@@ -87,8 +89,7 @@ function inBody(
       const sent = [...pieces.slice(0, count), ...texts].map((text) =>
         typeof text === "string" ? encoder.encode(text) : text
       );
-      const { headers } = response;
-      return new Response(bodyOf(sent, end, request), { headers });
+      return answerOf(bodyOf(sent, end, request), response);
     },
   }));
 }
@@ -115,21 +116,13 @@ const TRICKLE: Break = {
     const pieces = hasRecords(column)
       ? [...piecesOf(column, text)]
       : text.match(/[^]{1,30}/g) ?? [];
-    const body = new ReadableStream({
-      type: "bytes",
-      start(controller) {
-        signal.addEventListener("abort", () => controller.error(signal.reason));
-      },
-      async pull(controller) {
-        await pause(TRICKLE_MS);
-        const next = pieces.shift();
-        if (signal.aborted) return;
-        if (next !== undefined) return controller.enqueue(encoder.encode(next));
-        controller.close();
-        controller.byobRequest?.respond(0);
-      },
+    const body = sourceOf(signal, async () => {
+      await pause(TRICKLE_MS);
+      signal.throwIfAborted();
+      const next = pieces.shift();
+      return next === undefined ? null : encoder.encode(next);
     });
-    return new Response(body, { headers });
+    return answerOf(body, { headers });
   },
 };
 

@@ -1,3 +1,4 @@
+import type { Incoming } from "../../../src/core/world.ts";
 import type { Column } from "./columns.ts";
 
 /** The phases of a call to an upstream, in their order. */
@@ -23,7 +24,7 @@ export interface Break {
   readonly isUntaken: boolean;
   /** True if the break can happen to the answer of this kind of call. */
   fits(column: Column): boolean;
-  answer(request: BrokenRequest): Promise<Response>;
+  answer(request: BrokenRequest): Promise<Incoming>;
 }
 
 /** A request to an upstream that breaks. */

@@ -71,8 +71,8 @@ function status(code: number): Break {
     answer(request) {
       const error = [encoder.encode(errorText(request.column.type))];
       const body = code === 204 || code === 302 ? null : bodyOf(error, "close", request);
-      const headers = { "content-type": "application/json", location: "/elsewhere" };
-      return Promise.resolve(new Response(body, { status: code, headers }));
+      const headers = new Headers({ "content-type": "application/json", location: "/elsewhere" });
+      return Promise.resolve({ status: code, headers, body });
     },
   };
 }

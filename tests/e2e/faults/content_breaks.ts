@@ -1,4 +1,4 @@
-import { bodyOf, errorText, hasRecords } from "./bodies.ts";
+import { answerOf, bodyOf, errorText, hasRecords } from "./bodies.ts";
 import type { Break } from "./break.ts";
 import type { Column } from "./columns.ts";
 
@@ -17,7 +17,7 @@ function wholeBreak(name: string, textOf: (column: Column, text: string) => stri
     async answer(request) {
       const response = await request.whole();
       const text = encoder.encode(textOf(request.column, await response.text()));
-      return new Response(bodyOf([text], "close", request), { headers: response.headers });
+      return answerOf(bodyOf([text], "close", request), response);
     },
   };
 }
@@ -33,7 +33,7 @@ const OVERSIZE_BODY: Break = {
   async answer(request) {
     const pieces = Array.from({ length: 65 }, () => MIB);
     const { headers } = await request.whole();
-    return new Response(bodyOf(pieces, "close", request), { headers });
+    return answerOf(bodyOf(pieces, "close", request), { headers });
   },
 };
 
@@ -46,13 +46,15 @@ function contentType(name: string, type: string | null, fits: Break["fits"]): Br
     fits,
     async answer(request) {
       const text = encoder.encode(await (await request.whole()).text());
-      const headers = type === null ? {} : { "content-type": type };
-      return new Response(bodyOf([text], "close", request), { headers });
+      const headers = new Headers(type === null ? {} : { "content-type": type });
+      return answerOf(bodyOf([text], "close", request), { headers });
     },
   };
 }
 
 const PAGE = encoder.encode("<!doctype html><title>Sign in</title>");
+
+const HTML = { headers: new Headers({ "content-type": "text/html" }) };
 
 /** Page of a proxy or a captive network in place of the provider's response. */
 const HTML_PAGE: Break = {
@@ -62,7 +64,7 @@ const HTML_PAGE: Break = {
   fits: always,
   answer: (request) =>
     Promise.resolve(
-      new Response(bodyOf([PAGE], "close", request), { headers: { "content-type": "text/html" } }),
+      answerOf(bodyOf([PAGE], "close", request), HTML),
     ),
 };
 

@@ -1,10 +1,12 @@
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
+import type { Incoming } from "../../../src/core/world.ts";
 import { newSimulator } from "../../../src/simulator/simulator.ts";
 import { readResponsesStream } from "../../../scripts/soak/answers/responses.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { type TestGateway, testGateway } from "../../support/gateway.ts";
+import { answerOf, bodyOf } from "./bodies.ts";
 import type { Break } from "./break.ts";
 import { type Column, configFor, EARLY_HEAD_MS, type Mode, TEXT } from "./columns.ts";
 import { begun, brokenBytes, codeOf, look, refusedBefore, type Seen } from "./look.ts";
@@ -23,6 +25,8 @@ export interface BreakingGateway extends AsyncDisposable {
   /** Runs a call whose upstream breaks in each of the first `brokenCount` attempts. */
   run(broken: Break | null, brokenCount: number): Promise<Outcome>;
 }
+
+type BodyBytes = Uint8Array<ArrayBuffer>;
 
 interface Plan {
   readonly broken: Break | null;
@@ -46,12 +50,28 @@ export function newBreakingGateway(column: Column, mode: Mode | null = null): Br
   let plan: Plan = { broken: null, brokenCount: 0, sent: 0, isSilent: false };
   const simulate = newSimulator(scriptedWorld());
 
-  async function fetch(url: string, init: RequestInit): Promise<Response> {
+  /** Answers of the healthy upstream by their requests, which the matrix repeats. */
+  const known = new Map<string, { readonly bytes: BodyBytes; readonly response: Response }>();
+
+  async function healthy(url: string, sent: RequestInit & { readonly body: string }) {
+    const key = `${sent.method} ${url} ${sent.body}`;
+    let answer = known.get(key);
+    if (answer === undefined) {
+      const response = await simulate(new Request(url, sent));
+      answer = { bytes: await response.bytes(), response };
+      // An object that is stored has another ID each time.
+      if (!column.isStateful) known.set(key, answer);
+    }
+    const { bytes, response: { status, headers } } = answer;
+    return new Response(bytes, { status, headers });
+  }
+
+  async function fetch(url: string, init: RequestInit): Promise<Incoming> {
     const current = plan;
     const { signal, method = "POST", headers = {}, body } = init;
     assert(signal instanceof AbortSignal);
     const sent = { method, headers, body: await new Response(body ?? null).text() };
-    const whole = () => simulate(new Request(url, sent));
+    const whole = () => healthy(url, sent);
     const isBroken = ++current.sent <= current.brokenCount;
     current.isSilent = false;
     if (mode === "early" && current.sent === 1) {
@@ -68,7 +88,7 @@ export function newBreakingGateway(column: Column, mode: Mode | null = null): Br
       return await current.broken.answer({ column, signal, whole, fallSilent, pause });
     }
     const response = await whole();
-    return new Response(new Blob([await response.bytes()]).stream(), response);
+    return answerOf(bodyOf([await response.bytes()], "close", { signal }), response);
   }
 
   const world = scriptedWorld({ fetch });

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { runOnce } from "./run_once.ts";
+import { runOnce, withSoakGateway } from "./run_once.ts";
 
 /** Returns a text with the blocks of its first two differing deltas of text exchanged. */
 function exchanged(text: string): string {
@@ -101,17 +101,18 @@ const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) =>
 for (const api of ["chat", "responses", "messages"]) {
   for (const kind of ["JSON", "stream"]) {
     const names = new RegExp(`^${api} over (compat|native), ${kind}$`);
-    for (const [what, models, problem, alter] of ALTERATIONS) {
-      Deno.test(`a soak notices a ${api} ${kind} answer that ${what}`, async () => {
-        const { problems } = await runOnce(
-          names,
-          async (response) => new Response(alter(await response.text()), response),
-          MODEL_COUNT,
-        );
-        assertEquals(problems.length, 2 * models, problems.join("\n"));
-        for (const one of problems) assertMatch(one, problem);
-      });
-    }
+    Deno.test(`a soak notices each of ${ALTERATIONS.length} alterations of a ${api} ${kind} answer`, () =>
+      withSoakGateway(async (run) => {
+        for (const [what, models, problem, alter] of ALTERATIONS) {
+          const { problems } = await run(
+            names,
+            async (response) => new Response(alter(await response.text()), response),
+            MODEL_COUNT,
+          );
+          assertEquals(problems.length, 2 * models, [what, ...problems].join("\n"));
+          for (const one of problems) assertMatch(one, problem, what);
+        }
+      }));
   }
 
   Deno.test(`a soak notices a ${api} stream with two pieces of text exchanged`, async () => {

@@ -10,53 +10,62 @@ import { serveUpstream } from "../../../scripts/soak/upstream.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
 
+/** Changes a response of the gateway, whose request had this path. */
+type Alter = (response: Response, path: string) => Promise<Response> | Response;
+
+/** Runs uses over one gateway, as {@link runOnce} does over a new one. */
+export type RunOnce = typeof runOnce;
+
 /**
  * Runs these uses in turn, `rounds` times each, over a gateway whose responses pass through
  * `alter`.
  */
 export async function runOnce(
   names: RegExp,
-  alter: (response: Response, path: string) => Promise<Response> | Response = (response) =>
-    response,
+  alter: Alter = (response) => response,
   rounds = 1,
 ): Promise<LoadResult & { readonly seen: ReadonlySet<string>; readonly requests: number }> {
+  let result = null;
+  await withSoakGateway(async (run) => result = await run(names, alter, rounds));
+  if (result === null) throw new Error("the uses were not run");
+  return result;
+}
+
+/** Serves a gateway before its upstream while `use` runs uses over it. */
+export async function withSoakGateway(use: (run: RunOnce) => Promise<unknown>): Promise<void> {
   const world = newRealWorld();
   await using upstream = serveUpstream();
-  const seen = new Set<string>();
-  let requests = 0;
-  const gateway = newGateway(
-    compile(configOf(configText(plainSetting(upstream.url), 0)), 1),
-    world,
-    [],
-  );
+  const setting = configText(plainSetting(upstream.url), 0);
+  const gateway = newGateway(compile(configOf(setting), 1), world, []);
   const app = createApp(gateway);
+  let alterNow: Alter = (response) => response;
+  let requests: string[] = [];
   const server = listen(
     async (request, peer) => {
-      requests++;
-      seen.add(`${request.method} ${new URL(request.url).pathname}`);
-      return await alter(await app(request, peer), new URL(request.url).pathname);
+      const path = new URL(request.url).pathname;
+      requests.push(`${request.method} ${path}`);
+      return await alterNow(await app(request, peer), path);
     },
     "127.0.0.1",
     0,
     newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 }),
   );
   if (!server.ok) throw new Error(server.trouble);
-  const uses = USES.filter(({ name }) => names.test(name));
-  let begun = 0;
-  const result = await runLoad({
-    url: server.url,
-    upstream,
-    uses,
-    rate: 1000,
-    from: 0,
-    mayBegin: () => begun++ < rounds * uses.length,
+  const { url } = server;
+  let from = 0;
+  await use(async (names, alter = (response) => response, rounds = 1) => {
+    const uses = USES.filter(({ name }) => names.test(name));
+    const count = rounds * uses.length;
+    let begun = 0;
+    alterNow = alter;
+    requests = [];
+    const mayBegin = () => begun++ < count;
+    const result = await runLoad({ url, upstream, uses, rate: 1000, from, mayBegin });
+    from += count;
+    await gateway.state.inFlight.idle();
+    assertEquals([...result.counts.values()].reduce((sum, one) => sum + one, 0), count);
+    return { ...result, seen: new Set(requests), requests: requests.length };
   });
-  await gateway.state.inFlight.idle();
   await server.close();
   world.close();
-  assertEquals(
-    [...result.counts.values()].reduce((sum, count) => sum + count, 0),
-    rounds * uses.length,
-  );
-  return { ...result, seen, requests };
 }

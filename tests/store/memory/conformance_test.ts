@@ -10,7 +10,7 @@ import { testResponses } from "../conformance/responses.ts";
 const memory: StoreUnderTest<Objects & Quotas> = {
   name: "memory",
   clock: "scripted",
-  numRuns: 300,
+  numRuns: 150,
   open(retention) {
     let time = 0;
     const objects = newMemoryObjectStore(() => time, retention);

@@ -14,11 +14,11 @@ import { testResponses } from "../conformance/responses.ts";
 import { newThreadStarter } from "./kept_threads.ts";
 import { newMemoryFolder, newTestFile } from "./store.ts";
 
-function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
+function sqlite(name: string, codec: RecordCodec, numRuns: number): StoreUnderTest<StateStore> {
   return {
     name,
     clock: "scripted",
-    numRuns: 5,
+    numRuns,
     async open(retention) {
       const folder = await newMemoryFolder();
       const file = newTestFile(folder, codec);
@@ -42,7 +42,7 @@ function sqlite(name: string, codec: RecordCodec): StoreUnderTest<StateStore> {
   };
 }
 
-const plain = sqlite("sqlite", newPlainCodec());
+const plain = sqlite("sqlite", newPlainCodec(), 5);
 
 testOwners(plain);
 testConversations(plain);
@@ -52,7 +52,7 @@ testCachedResponses(plain);
 testMaintenance(plain);
 testQuotas(plain);
 
-const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]));
+const encrypted = sqlite("encrypted sqlite", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
 
 testReasoning(encrypted);
 testCachedResponses(encrypted);

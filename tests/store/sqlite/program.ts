@@ -31,17 +31,10 @@ async function bindAndStore({ objects }: StateStore, id: string): Promise<boolea
   return stored.ok && stored.value !== null;
 }
 
-/** Stores responses until the process is killed, four at a time, and prints what is stored. */
-async function write(store: StateStore, prefix: string): Promise<void> {
-  for (let at = 0;; at += 4) {
-    const ids = [0, 1, 2, 3].map((part) => `${prefix}-${at + part}`);
-    await Promise.all(ids.map(async (id) => {
-      if (await bindAndStore(store, id)) print(id);
-    }));
-  }
-}
-
-/** Charges calls and stores responses until the process is killed, and prints what is stored. */
+/**
+ * Charges calls and stores responses until the process is killed, four at a time, and prints what
+ * is stored.
+ */
 async function charge(store: StateStore, prefix: string): Promise<void> {
   for (let at = 0;; at += 4) {
     const ids = [0, 1, 2, 3].map((part) => `${prefix}-${at + part}`);
@@ -65,7 +58,6 @@ async function main([action = "", path = "", prefix = ""]: readonly string[]): P
   }
   const { store } = opened;
   print("open");
-  if (action === "write") return await write(store, prefix);
   if (action === "charge") return await charge(store, prefix);
   if (action === "hold") await Deno.stdin.read(new Uint8Array(1));
   if (action === "revoke") {

@@ -53,7 +53,7 @@ function valkey(name: string, codec: RecordCodec, numRuns: number): StoreUnderTe
 }
 
 if (HAS_SERVER) {
-  const plain = valkey("valkey", newPlainCodec(), 10);
+  const plain = valkey("valkey", newPlainCodec(), 6);
   testOwners(plain);
   testConversations(plain);
   testReasoning(plain);
@@ -62,7 +62,7 @@ if (HAS_SERVER) {
   testQuotas(plain);
   testMaintenance(plain);
 
-  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 3);
+  const encrypted = valkey("encrypted valkey", newEncryptingCodec([new Uint8Array(32).fill(7)]), 2);
   testReasoning(encrypted);
   testCachedResponses(encrypted);
   testPrivacyValues(encrypted);
