@@ -1,8 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Cluster, Redis } from "iovalkey";
 import { parseServerAddress } from "./address.ts";
-import { commandBytes } from "./command_bytes.ts";
-import type * as Library from "./library.ts";
 import { clusterOptions, type LinkSettings, serverOptions } from "./library_options.ts";
 import type { LinkReport } from "./link_report.ts";
 import {
@@ -66,8 +64,7 @@ export async function newValkeyConnection(
   settings: LinkSettings,
   report: LinkReport,
 ): Promise<ValkeyConnection> {
-  const library = await import("./library.ts");
-  const client = newClient(settings, library);
+  const client = await newClient(settings);
   const listeners: (() => void)[] = [];
   let isUnusable = false;
   let isClosed = false;
@@ -103,10 +100,8 @@ export async function newValkeyConnection(
 
   async function send(command: string, args: readonly Argument[]): Promise<Reply> {
     if (isUnusable || isClosed) return AWAY;
-    const one = new library.Command(command, args.map(toBuffer), { replyEncoding: null });
-    one.toWritable = () => commandBytes(command, args);
     try {
-      return { kind: "reply", value: await client.sendCommand(one) };
+      return { kind: "reply", value: await client.callBuffer(command, args.map(toBuffer)) };
     } catch (error) {
       if (!isServerError(error)) return AWAY;
       const code = errorCode(error);
@@ -141,7 +136,8 @@ export async function newValkeyConnection(
   };
 }
 
-function newClient(settings: LinkSettings, library: typeof Library): Redis | Cluster {
+async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
+  const library = await import("./library.ts");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
     ? new library.Cluster(
