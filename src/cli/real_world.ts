@@ -58,7 +58,7 @@ export function newRealWorld(): World & { close(): void } {
     unix: () => Math.floor(Date.now() / 1000),
     wall: () => Date.now(),
     random: Math.random,
-    uuid: () => crypto.randomUUID(),
+    uuid: newTimedUuid,
     after(ms, task) {
       if (ms < SWEEP_INTERVAL_MS) return afterShort(ms, task);
       const entry: Waiting = { at: performance.now() + ms, task };
@@ -78,6 +78,15 @@ export function newRealWorld(): World & { close(): void } {
       client.close();
     },
   };
+}
+
+/**
+ * Returns a UUID that begins with the time (RFC 9562, version 7): a store finds and removes IDs of
+ * the same time in the same pages.
+ */
+function newTimedUuid(): string {
+  const time = Date.now().toString(16).padStart(12, "0");
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${crypto.randomUUID().slice(15)}`;
 }
 
 /** Returns the HTTP client of the process; it uses a proxy only if the environment names one. */

@@ -1,5 +1,5 @@
 import { newRealWorld } from "../../src/cli/real_world.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 
 /** The timers of the platform cannot wait longer, and fire at once instead. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -30,5 +30,18 @@ Deno.test("a wait longer than the timers of the platform can be does not end at 
   await new Promise<void>((resolve) => void world.after(1, () => world.after(1, resolve)));
   assertEquals(fired, []);
   for (const cancel of cancels) cancel();
+  world.close();
+});
+
+Deno.test("a UUID begins with the time at which it is made, and the rest is random", () => {
+  const world = newRealWorld();
+  const before = Date.now();
+  const ids = Array.from({ length: 100 }, () => world.uuid());
+  for (const id of ids) {
+    assertMatch(id, /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
+    const time = parseInt(id.slice(0, 13).replace("-", ""), 16);
+    assert(before <= time && time <= Date.now(), id);
+  }
+  assertEquals(new Set(ids.map((id) => id.slice(15))).size, ids.length);
   world.close();
 });

@@ -6,7 +6,7 @@ import { type ScriptedUpstream, startUpstream } from "../support/upstream.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { connectRaw, IS_FRAMING_REFUSED_BY_RUNTIME } from "./raw_connection.ts";
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const TENTHS = /^\d+\.\d$/;
 const CHUNK = `data: ${
   JSON.stringify({

@@ -122,7 +122,8 @@ function configure(
     `synchronous = ${synchronous}`,
     "secure_delete = on",
     "cache_size = -4000",
-    "foreign_keys = on",
+    // Else what statements may have to undo is written to another file.
+    "temp_store = memory",
     `wal_autocheckpoint = ${MAX_LOG_PAGES_COUNT}`,
     `journal_size_limit = ${MAX_LOG_BYTES}`,
   ];

@@ -8,12 +8,12 @@ import { RECORD_TYPES } from "../records/record_store.ts";
  * `key` and `seq` of a record grow with its age in reverse: the youngest has the greatest. `seq` is
  * the number of the commit or lookup that made it the youngest, `version` that of its last change,
  * `given` that of the commit that gave a part to a record. `changed` is the Unix time in
- * milliseconds at which its lifetime began, `expires` the end of it. Blobs are in the last columns,
- * so that the rest of a row is read without them.
+ * milliseconds at which its lifetime began, `expires` the end of it; that of the counter is the
+ * latest of all. Blobs are in the last columns, so that the rest of a row is read without them.
  */
-export const RECORD_SCHEMA = `
-create table counter (last integer not null) strict;
-insert into counter values (0);
+const RECORD_TABLES = `
+create table counter (last integer not null, changed integer not null) strict;
+insert into counter values (0, 0);
 create table record_total (
   type text primary key,
   entries integer not null default 0,
@@ -42,7 +42,6 @@ create table record (
 create unique index record_age on record (type, seq);
 create index record_of_share on record (type, share, seq);
 create index record_expires on record (type, expires);
-create index record_changed on record (changed);
 
 create table part (
   key integer primary key,
@@ -54,21 +53,6 @@ create table part (
   body blob not null,
   unique (type, digest)
 ) strict;
-create table name (
-  type text not null,
-  name text not null,
-  part integer not null references part on delete cascade,
-  primary key (type, name, part)
-) strict, without rowid;
-create index name_of_part on name (part);
-create table holds (
-  record integer not null references record on delete cascade deferrable initially deferred,
-  position integer not null,
-  part integer not null references part,
-  given integer not null,
-  primary key (record, position)
-) strict, without rowid;
-create index holds_part on holds (part, record, position);
 
 create table share (
   type text not null,
@@ -79,7 +63,30 @@ create table share (
 ) strict, without rowid;
 create index share_entries on share (type, entries);
 create index share_bytes on share (type, bytes);
+`;
 
+/**
+ * Statements that create the tables of the names of parts and of the records that have them.
+ * Triggers keep both complete: foreign keys would look up both ends of each row.
+ */
+const LINK_TABLES = `
+create table name (
+  type text not null,
+  name text not null,
+  part integer not null,
+  primary key (type, name, part)
+) strict, without rowid;
+create table holds (
+  record integer not null,
+  position integer not null,
+  part integer not null,
+  given integer not null,
+  primary key (record, position)
+) strict, without rowid;
+create index holds_part on holds (part, record, position);
+`;
+
+const TRIGGERS = `
 create trigger record_added after insert on record begin
   ${counted("new", { entries: 1, size: "new" })}
 end;
@@ -87,6 +94,7 @@ create trigger record_resized after update of bytes, head_bytes, has_body on rec
   ${counted("new", { entries: 0, size: "new", less: "old" })}
 end;
 create trigger record_removed after delete on record begin
+  delete from holds where record = old.key;
   ${counted("old", { entries: -1, less: "old" })}
 end;
 create trigger part_added after insert on part begin
@@ -94,6 +102,8 @@ create trigger part_added after insert on part begin
   ${shared("new", "0", "new.bytes")}
 end;
 create trigger part_removed after delete on part begin
+  delete from name where type = old.type and part = old.key and
+    name in (select value from json_each(old.names));
   update record_total set bytes = bytes - old.bytes where type = old.type;
   ${shared("old", "0", "-old.bytes")}
 end;
@@ -104,6 +114,30 @@ end;
 create trigger share_emptied after update on share when new.entries = 0 and new.bytes = 0 begin
   delete from share where type = new.type and share = new.share;
 end;
+`;
+
+/** Statements that create all tables of the records. */
+export const RECORD_SCHEMA: string = RECORD_TABLES + LINK_TABLES + TRIGGERS;
+
+/** Statements that bring the tables of the records of version 4 to the current form. */
+export const LIGHTER_RECORDS: string = `
+alter table counter add column changed integer not null default 0;
+update counter set changed = (select coalesce(max(changed), 0) from record);
+${
+  ["record_added", "record_resized", "record_removed", "part_added", "part_removed"]
+    .concat("part_released", "share_emptied").map((trigger) => `drop trigger ${trigger};`).join("")
+}
+drop index record_changed;
+drop index name_of_part;
+drop index holds_part;
+alter table name rename to earlier_name;
+alter table holds rename to earlier_holds;
+${LINK_TABLES}
+insert into name select * from earlier_name;
+insert into holds select * from earlier_holds;
+drop table earlier_name;
+drop table earlier_holds;
+${TRIGGERS}
 `;
 
 interface Count {

@@ -1,4 +1,4 @@
-import { RECORD_SCHEMA } from "./record_schema.ts";
+import { LIGHTER_RECORDS, RECORD_SCHEMA } from "./record_schema.ts";
 import type { Tables } from "./tables.ts";
 
 /** Marks a database file as one of this program: "SWYD" in ASCII. */
@@ -6,9 +6,9 @@ const APPLICATION_CODE = 0x53575944;
 
 /**
  * Version of the tables in a database file. Versions 1 and 2 had other tables for each type of
- * object; version 3 has no values of privacy rules.
+ * object; version 3 has no values of privacy rules; version 4 has further indexes and foreign keys.
  */
-const MAX_SCHEMA_VERSION = 4;
+const MAX_SCHEMA_VERSION = 5;
 
 /** The first version with tables of records. */
 const MIN_RECORDS_VERSION = 3;
@@ -98,5 +98,8 @@ export const STATE_TABLES: Tables = {
   application: APPLICATION_CODE,
   version: MAX_SCHEMA_VERSION,
   create: SCHEMA,
-  upgrade: (version) => version < MIN_RECORDS_VERSION ? REPLACE_OBJECTS : ADD_PRIVACY_VALUES,
+  upgrade(version) {
+    if (version < MIN_RECORDS_VERSION) return REPLACE_OBJECTS;
+    return version === MIN_RECORDS_VERSION ? ADD_PRIVACY_VALUES + LIGHTER_RECORDS : LIGHTER_RECORDS;
+  },
 };

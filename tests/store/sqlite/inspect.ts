@@ -19,7 +19,9 @@ export function damageOf(path: string): readonly unknown[] {
   const damage = all("pragma integrity_check").filter((line) => line !== "ok");
   const orphans = all(`
     select 'part ' || digest from part where key not in (select part from holds)
-    union all select 'name ' || name from name where part not in (select key from part)`);
+    union all select 'name ' || name from name where part not in (select key from part)
+    union all select 'holds ' || record from holds where
+      part not in (select key from part) or record not in (select key from record)`);
   const sums = all(`
     select type from record_total as total where
       entries <> (select count(*) from record where type = total.type) or
@@ -30,7 +32,7 @@ export function damageOf(path: string): readonly unknown[] {
       bytes <>
         (select coalesce(sum(bytes), 0) from record where type = own.type and share = own.share) +
         (select coalesce(sum(bytes), 0) from part where type = own.type and share = own.share)`);
-  return [...damage, ...all("pragma foreign_key_check"), ...orphans, ...sums];
+  return [...damage, ...orphans, ...sums];
 }
 
 function closing(database: DatabaseSync): DatabaseSync & Disposable {

@@ -1,4 +1,5 @@
 import { dirname } from "node:path";
+import type { ResponseStore } from "../../../src/store/object_store.ts";
 import { newEncryptingCodec } from "../../../src/store/records/encrypting_codec.ts";
 import { openingProblem } from "../../../src/store/sqlite/problems.ts";
 import { problemOf } from "../../../src/store/sqlite/errors.ts";
@@ -7,8 +8,9 @@ import { stored } from "../../support/object_store.ts";
 import { damageOf, execute, query } from "./inspect.ts";
 import { linesOf, startProcess } from "./process.ts";
 import { newTestFile, type TestFile, withFile } from "./store.ts";
+import { RECORD_TABLES_4 } from "./version_4.ts";
 
-/** Statements that remove the tables of version 4. */
+/** Statements that remove the tables of records. */
 const RECORD_TABLES_REMOVED = [
   "name",
   "holds",
@@ -19,6 +21,18 @@ const RECORD_TABLES_REMOVED = [
   "counter",
 ]
   .map((table) => `drop table ${table};`).join("");
+
+/** Tables with the content of records. */
+const CONTENT_TABLES = ["record", "part", "name", "holds"];
+
+/** Statements that bring the records of a file into the tables of version 4. */
+const TO_VERSION_4 = [
+  ...CONTENT_TABLES.map((table) => `create temp table new_${table} as select * from ${table};`),
+  RECORD_TABLES_REMOVED,
+  RECORD_TABLES_4,
+  ...CONTENT_TABLES.map((table) => `insert into ${table} select * from new_${table};`),
+  "update counter set last = (select max(version) from record); pragma user_version = 4;",
+].join("");
 
 /**
  * Statements that create the tables of objects of versions 1 and 2, with those columns that are
@@ -52,6 +66,19 @@ end;
 const SECRET = { core: "qzbadofikumapolosi", label: "email", value: "bob.miller@example.com" };
 
 const OWNER = { provider: "p", account: "a", origin: null, creator: null };
+
+const CALLER = { name: null, isIsolated: false };
+
+/** Stores a response and one that continues it. */
+async function storeDialogue(responses: ResponseStore): Promise<void> {
+  const input = [{ id: "i1" }];
+  const output = [{ id: "o1" }];
+  const first = { resource: { id: "r1", output }, input };
+  const response = { owner: OWNER, snapshot: first, isNative: false };
+  await stored(responses.store("r1", response, CALLER));
+  const next = { resource: { id: "r2", output: [] }, input: [...input, ...output, { id: "i2" }] };
+  await stored(responses.store("r2", { ...response, snapshot: next }, CALLER));
+}
 
 /** Returns the sentence of a start that fails. */
 async function problem(file: Pick<TestFile, "tryOpen" | "path">): Promise<string> {
@@ -131,9 +158,9 @@ Deno.test("a start names a database of another program, and does not change its 
 Deno.test("a start names a database that a newer version has written", async () => {
   await withFile(async (file) => {
     await (await file.open()).close();
-    execute(file.path, "pragma user_version = 5");
+    execute(file.path, "pragma user_version = 6");
     assertMatch(await problem(file), /written by a newer version.*start that version/);
-    execute(file.path, "pragma user_version = 4");
+    execute(file.path, "pragma user_version = 5");
     await (await file.open()).close();
   });
 });
@@ -151,7 +178,7 @@ for (const version of [1, 2]) {
       assertEquals(types.map(({ type, entries }) => [type, entries]), [["quotas", 1]]);
       await stored(store.objects.owners.relayed_object.bind("file/1", OWNER));
       await store.close();
-      assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 4 });
+      assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 5 });
       assertEquals(query(file.path, "select name from sqlite_schema where name = 'binding'"), []);
       assertEquals(damageOf(file.path), []);
     });
@@ -163,6 +190,7 @@ Deno.test("a database of version 3 keeps its objects, and counts the values of p
     const before = await file.open();
     await stored(before.objects.responses.bind("r", OWNER));
     await before.close();
+    execute(file.path, TO_VERSION_4);
     execute(file.path, "delete from record_total where type = 'privacy_values'");
     execute(file.path, "pragma user_version = 3");
     const store = await file.open();
@@ -172,9 +200,32 @@ Deno.test("a database of version 3 keeps its objects, and counts the values of p
     const { types } = await stored(store.stats());
     assertEquals(types.find(({ type }) => type === "privacy_values")?.entries, 1);
     await store.close();
-    assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 4 });
+    assertEquals({ ...query(file.path, "pragma user_version")[0] }, { user_version: 5 });
   };
   await withFile(run, newEncryptingCodec([new Uint8Array(32).fill(7)]));
+});
+
+Deno.test("a database of version 4 keeps its objects, the names of their items and its sums", async () => {
+  await withFile(async (file) => {
+    const before = await file.open();
+    await storeDialogue(before.objects.responses);
+    const sizes = (await stored(before.stats())).types;
+    await before.close();
+    execute(file.path, TO_VERSION_4);
+    assertEquals(damageOf(file.path), []);
+    const { objects, ...store } = await file.open();
+    assertEquals((await stored(store.stats())).types, sizes);
+    const found = await stored(objects.responses.find("r2"));
+    assertEquals(found?.snapshot?.input.map(({ id }) => id), ["i1", "o1", "i2"]);
+    const items = await stored(objects.responses.findItems(new Set(["i1"])));
+    assertEquals(items.map(({ item }) => item.id), ["i1", "i1"]);
+    for (const id of ["r1", "r2"]) await stored(objects.responses.unbind(id, "a", CALLER));
+    await store.close();
+    assertEquals(damageOf(file.path), []);
+    for (const table of CONTENT_TABLES) {
+      assertEquals(query(file.path, `select * from ${table}`), [], table);
+    }
+  });
 });
 
 Deno.test("values of privacy rules are in no file in clear, and without a key in none", async () => {

@@ -97,15 +97,16 @@ interface Before {
 }
 
 function write(
-  { database, now }: OperationContext,
+  context: OperationContext,
   { id: { type, id }, next }: Change<Blob>,
   { earlier, stored }: Before,
 ): void {
+  const { database, now } = context;
   if (next === null) {
     database.change("delete from record where type = ? and id = ?", type, id);
     return;
   }
-  const number = nextNumber(database);
+  const number = nextNumber(context);
   const heads = headBytes(id, next.head);
   const { body, parts, lifeMs } = next;
   const expires = Math.ceil(now + (lifeMs ?? 0));

@@ -46,11 +46,14 @@ function listOf(types: readonly RecordType[]): string {
 export const removeExpired = {
   kind: "write" as const,
   run({ database, now }: OperationContext): boolean {
-    // After a step back of the clock these would last longer than their lifetime.
-    database.change(
-      "update record set changed = ?1, expires = ?1 + expires - changed where changed > ?1",
-      now,
-    );
+    if (readNumber(database, "select changed from counter") > now) {
+      // After a step back of the clock these would last longer than their lifetime.
+      database.change(
+        "update record set changed = ?1, expires = ?1 + expires - changed where changed > ?1",
+        now,
+      );
+      database.change("update counter set changed = ?", now);
+    }
     return EXPIRING.map(({ table, key, where = "", most }) => {
       // The index is named, because SQLite would read all records of a type.
       const removed = database.change(

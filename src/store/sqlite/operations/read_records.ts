@@ -39,7 +39,7 @@ export const renewRecords = {
       if (found === null) return null;
       database.change(
         "update record set seq = ?, changed = ?, expires = ? where type = ? and id = ?",
-        nextNumber(database),
+        nextNumber(context),
         now,
         Math.ceil(now + renewMs),
         id.type,

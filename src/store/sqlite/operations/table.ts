@@ -1,4 +1,5 @@
 import { type Database, integerOf, type SqlValue } from "../database.ts";
+import type { OperationContext } from "../operation.ts";
 
 /** Returns the number in the only column of the first row. */
 export function readNumber(
@@ -10,8 +11,11 @@ export function readNumber(
   return row === undefined ? 0 : integerOf(row, "number");
 }
 
-/** Returns the number of the next commit or lookup that renews. */
-export function nextNumber(database: Database): number {
-  const row = database.row("update counter set last = last + 1 returning last");
+/** Returns the number of the next commit or lookup that renews, which is made at `now`. */
+export function nextNumber({ database, now }: Pick<OperationContext, "database" | "now">): number {
+  const row = database.row(
+    "update counter set last = last + 1, changed = max(changed, ?) returning last",
+    now,
+  );
   return row === undefined ? 0 : integerOf(row, "last");
 }
