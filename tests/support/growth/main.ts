@@ -26,9 +26,14 @@ const CALLS = [
   ...VERIFIED_CALLS,
 ];
 
+/** Returns why a call cannot be measured: it is accepted or refused unexpectedly. */
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
 let failedCount = 0;
 for (const call of CALLS) {
-  const problem = await growthProblem(call);
+  const problem = await growthProblem(call).catch(messageOf);
   if (problem === null) continue;
   failedCount++;
   console.log(`growth ${call.name}: ${problem}`);
