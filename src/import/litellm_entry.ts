@@ -2,9 +2,11 @@ import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
 import { readHeaders } from "./litellm_headers.ts";
+import { refusedMode } from "./litellm_mode.ts";
 import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
 import { type EntryReader, type Parts, readParts } from "./litellm_parts.ts";
 import { keyVariable } from "./litellm_place.ts";
+import { isPrefix } from "./litellm_prefixes.ts";
 import type { ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
 import { readTimeouts } from "./litellm_timeouts.ts";
@@ -19,6 +21,8 @@ export interface Where {
   readonly key: string;
   readonly model: string;
   readonly price: string;
+  /** Path of the list of its target. */
+  readonly targets: string;
   /** The metric by which the entries of the name are weighed; null if they are not. */
   readonly metric: Metric | null;
 }
@@ -83,7 +87,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const price = readPrice(params, info);
 
   function reportAt(
-    { provider, key: keyPath, model: place_, price: pricePath, metric }: Where,
+    { provider, key: keyPath, model: place_, targets, price: pricePath, metric }: Where,
   ): void {
     const name = memberOf(tree, "model_name");
     report.noted(name, place_, named.note);
@@ -91,7 +95,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     report.notRead(params, texts.filter((one) => textOf(get(one)) === null));
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
     report.noted(get("model"), [place_, provider], notes);
-    report.carried(get("custom_llm_provider"), provider);
+    const stated = get("custom_llm_provider");
+    if (isPrefix(textOf(stated) ?? "")) report.carried(stated, provider);
+    else report.missing(stated, "a provider that is not known");
     for (const one of ["api_base", "base_url"]) {
       report.noted(get(one), `${provider}.base_url`, place.addressNote);
     }
@@ -125,9 +131,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
         "for all models of the provider together",
       );
     }
-    if (order !== null) report.carried(get("order"), place_);
+    if (order !== null) report.carried(get("order"), targets);
     if (contextSize !== null) {
-      report.carried(memberOf(info, "max_input_tokens"), `${place_}.context_size`);
+      report.carried(memberOf(info, "max_input_tokens"), `${targets}[].context_size`);
     }
     for (const [tree, member] of price?.trees ?? []) {
       if (upstream === undefined) report.missing(tree, "a price is that of one model");
@@ -135,9 +141,14 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     }
     for (const one of METRICS) {
       if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
-      else if (one === "weight") report.carried(get(one), `${place_}.targets`);
-      else report.differently(get(one), `${place_}.targets`, "as a weight; it is no limit here");
+      else if (targets.endsWith("fallback")) {
+        report.differently(get(one), targets, "tried in order after the targets of the name");
+      } else if (one === "weight") report.carried(get(one), targets);
+      else report.differently(get(one), targets, "as a weight; it is no limit here");
     }
+    const mode = memberOf(info, "mode");
+    const refusal = refusedMode(textOf(mode), place.settings);
+    if (refusal !== null) report.missing(mode, refusal);
     reportAbsentMembers(params, info, report);
     report.notRead(params, [...READ, ...unreadParameters(params, parameters)]);
   }

@@ -2,7 +2,7 @@ import { OPEN_MODEL } from "../config/models_rules.ts";
 import type { Draft } from "./draft.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
 import type { Models } from "./litellm_models.ts";
-import { identityOf, type Named, type Target } from "./litellm_named.ts";
+import type { Named, Target } from "./litellm_named.ts";
 import type { Providers, Settings } from "./providers.ts";
 import { type Part, type Section, writeFile } from "./written_file.ts";
 
@@ -139,9 +139,8 @@ function targetText(
 /** Returns the routes and named models of the file, with what each falls back to. */
 function routeBody(name: string, named: Named, chains: Chains): Settings {
   const { fallback, reasons } = chains.of(name);
-  const own = new Set([...named.targets, ...named.later].map(identityOf));
-  const further = [...named.later, ...fallback.filter((target) => !own.has(identityOf(target)))];
-  const isUsual = reasons === null;
+  const further = [...named.later, ...fallback];
+  const isUsual = reasons === null || further.length === 0;
   return {
     targets: named.targets.map((target) => targetText(target, false)),
     ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },

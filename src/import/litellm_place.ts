@@ -2,7 +2,7 @@ import { hostAt } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
 import { addressIn, type Asked, type Place, type ServedPlace } from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
-import { INFERRED, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
+import { INFERRED, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
 import { memberOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
@@ -16,7 +16,7 @@ export function placeOf(written: string, params: Tree, variables: Variables): Pl
   const stated = textOf(memberOf(params, "custom_llm_provider"));
   const slash = written.indexOf("/");
   const first = slash < 0 ? "" : written.slice(0, slash);
-  const known = [stated ?? "", first].find((name) => PREFIXES.has(name) || UNSERVED.has(name)) ??
+  const known = [stated ?? "", first].find(isPrefix) ??
     (slash < 0 ? INFERRED.find(([pattern]) => pattern.test(written))?.[1] : undefined);
   const address = textOf(memberOf(params, "api_base")) ?? textOf(memberOf(params, "base_url"));
   const model = known !== undefined && first === known ? written.slice(slash + 1) : written;
