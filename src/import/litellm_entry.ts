@@ -43,6 +43,8 @@ export interface Entry {
   readonly order: number;
   readonly weights: { readonly [metric in Metric]: number | null };
   readonly contextSize: number | null;
+  /** True if its requests go to the Responses API of the provider. */
+  readonly isResponses: boolean;
   readonly parameters: ReadonlyMap<string, Parameter>;
   readonly price: EntryPrice | null;
   readonly baseModel: Tree | null;
@@ -58,6 +60,9 @@ export type Metric = (typeof METRICS)[number];
 
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
+
+/** Models for which LiteLLM calls the Responses API. */
+const RESPONSES = /^(?:[^/]+\/)?responses\//;
 
 /** Reads an entry; reports it as missing and returns null if it cannot be served. */
 export function readEntry(tree: Tree, reader: EntryReader): Entry | null {
@@ -84,6 +89,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     : {};
   const contextSize = positive(memberOf(info, "max_input_tokens"));
   const order = numberOf(get("order"));
+  const mode = memberOf(info, "mode");
+  const isResponses = place.settings.type === "compat" &&
+    (textOf(mode) === "responses" || RESPONSES.test(written.text));
   const price = readPrice(params, info);
 
   function reportAt(
@@ -146,9 +154,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       } else if (one === "weight") report.carried(get(one), targets);
       else report.differently(get(one), targets, "as a weight; it is no limit here");
     }
-    const mode = memberOf(info, "mode");
     const refusal = refusedMode(textOf(mode), place.settings);
     if (refusal !== null) report.missing(mode, refusal);
+    if (isResponses) report.carried(mode, `${targets}[].upstream_request_type`);
     reportAbsentMembers(params, info, report);
     report.notRead(params, [...READ, ...unreadParameters(params, parameters)]);
   }
@@ -175,6 +183,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       tpm: numberOf(get("tpm")),
     },
     contextSize,
+    isResponses,
     parameters,
     price,
     baseModel: memberOf(info, "base_model") ?? get("base_model") ?? null,

@@ -77,10 +77,9 @@ function routing(
   const [settings] = strategy;
   const known = new Map(
     [...named.values()].flatMap(({ name, targets, later }) =>
-      [...targets, ...later].map(({ provider, model }) => {
-        const target = { provider, ...model !== undefined && { model } };
-        return [`${provider}/${model ?? name}`, target] as const;
-      })
+      [...targets, ...later].map((target) =>
+        [`${target.provider}/${target.model ?? name}`, placeText(target)] as const
+      )
     ),
   );
   const direct = {
@@ -123,14 +122,20 @@ function pricing({ pricing }: Models): readonly Section[] {
   return pricing.length === 0 ? [] : [{ key: "pricing", from: [], parts: pricing }];
 }
 
-/** Returns a target as the file has it; a fallback has no weight. */
-function targetText(
-  { provider, model, weight, contextSize }: Target,
-  isFallback: boolean,
-): Settings {
+/** Returns what a target calls. */
+function placeText({ provider, model, isResponses }: Target): Settings {
   return {
     provider,
     ...model !== undefined && { model },
+    ...isResponses && { upstream_request_type: "responses" },
+  };
+}
+
+/** Returns a target as the file has it; a fallback has no weight. */
+function targetText(target: Target, isFallback: boolean): Settings {
+  const { weight, contextSize } = target;
+  return {
+    ...placeText(target),
     ...!isFallback && weight !== 1 && { weight },
     ...contextSize !== null && { context_size: contextSize },
   };

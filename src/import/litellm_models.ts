@@ -112,7 +112,8 @@ export function newModels(
       entry.reportAt({ provider, key, model: place, targets, price, metric });
     }
     const weight = weightOf(cluster, weights);
-    return { provider: id, model: first.model, weight, contextSize: first.contextSize };
+    const { model, contextSize, isResponses } = first;
+    return { provider: id, model, weight, contextSize, isResponses };
   }
 
   function addPrice(entry: Entry, id: string): void {
@@ -174,11 +175,11 @@ function clustersOf(
 ): readonly Cluster[] {
   const clusters = new Map<string, Cluster>();
   for (const entry of entries) {
-    const { id, settings, model, contextSize } = entry;
+    const { id, settings, model, contextSize, isResponses } = entry;
     // A key with a weight of 0 would not be used even while all others rest.
     const isClosed = weights.get(entry) === 0;
     const identity = JSON.stringify([
-      ...[id, settings, model, contextSize, entry.key === null, isClosed],
+      ...[id, settings, model, contextSize, isResponses, entry.key === null, isClosed],
     ]);
     const empty: Cluster = { entries: [], keys: new Map() };
     const cluster = clusters.get(identity) ?? empty;

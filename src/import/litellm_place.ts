@@ -11,6 +11,7 @@ import { variableName, type Variables } from "./variables.ts";
 const CHAT_ENDINGS = /\/(?:chat\/completions|completions|embeddings|responses)$/;
 const MESSAGES_ENDINGS = /\/v1(?:\/messages)?$/;
 const LOCAL_ENDINGS = /\/(?:v1|api(?:\/(?:chat|generate|embed))?)$/;
+
 /** Returns the provider and the model of an entry; `written` is its model without references. */
 export function placeOf(written: string, params: Tree, variables: Variables): Place {
   const stated = textOf(memberOf(params, "custom_llm_provider"));
@@ -58,7 +59,8 @@ function plainPlace(
   type: "compat" | "messages" | "local",
   endings: RegExp,
 ): Place {
-  const { name, prefix, model, variables } = asked;
+  const { name, prefix, variables } = asked;
+  const model = type === "compat" ? asked.model.replace(/^responses\//, "") : asked.model;
   const own = addressIn(asked, endings);
   if (own !== null && !own.ok) return { ok: false, note: `api_base ${own.note}` };
   const url = own?.url ?? prefix.address;

@@ -268,3 +268,23 @@ Deno.test("a stated provider that nobody knows is missing", () => {
     "missing | a provider that is not known",
   );
 });
+
+Deno.test("a model that LiteLLM calls over the Responses API is called over it", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/responses/one"),
+      entry("b", "azure/responses/two", { api_base: "https://r.openai.azure.com" }),
+      entry("c", "openai/three", {}, { mode: "responses" }),
+      entry("d", "anthropic/four", {}, { mode: "responses" }),
+    ],
+  });
+  for (const [provider, model] of [["openai", "one"], ["azure", "two"], ["openai", "three"]]) {
+    const target = `{provider: ${provider}, model: ${model}, upstream_request_type: responses}`;
+    assertEquals(file.split(target).length, 3, target);
+  }
+  assert(file.includes("{provider: anthropic, model: four}"), file);
+  assertEquals(
+    line("model_list[2].model_info.mode"),
+    "carried | models.c.targets[].upstream_request_type",
+  );
+});
