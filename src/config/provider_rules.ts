@@ -25,7 +25,7 @@ const KNOWN_VERSIONS: readonly unknown[] = ["2023-06-01", "2026-10-21"];
 const SENT_KEYS = { compat: "organization", messages: "api_version", local: null } as const;
 
 /** Headers that the gateway sets: connection, request framing and response encoding. */
-const OWN_HEADERS: ReadonlySet<string> = new Set([
+export const OWN_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
   "connection",
   "content-length",

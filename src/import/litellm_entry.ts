@@ -1,3 +1,4 @@
+import { isHeaderValue } from "../config/fields.ts";
 import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
@@ -81,16 +82,18 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const key = findKey(get("api_key"), place, variables);
   const times = readTimeouts(params, reader.usual);
   const headers = readHeaders(get("extra_headers"), place.id, variables);
-  const organization = textOf(get("organization"));
+  const isCompat = place.settings.type === "compat";
+  const account = textOf(get("organization"));
+  const organization = isCompat && isHeaderValue(account ?? "") ? account : null;
   const most = positive(get("max_parallel_requests"));
   const parameters = readParameters(params, report);
-  const effort: Settings = parameters.has("effort") && place.settings.type !== "compat"
+  const effort: Settings = parameters.has("effort") && !isCompat
     ? { capabilities: { ...capabilitiesOf(place.settings), reasoning_effort: true } }
     : {};
   const contextSize = positive(memberOf(info, "max_input_tokens"));
   const order = numberOf(get("order"));
   const mode = memberOf(info, "mode");
-  const isResponses = place.settings.type === "compat" &&
+  const isResponses = isCompat &&
     (textOf(mode) === "responses" || RESPONSES.test(written.text));
   const price = readPrice(params, info);
 
@@ -113,11 +116,12 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     for (const { key: member, to, note } of place.used) {
       report.noted(get(member), to === "" ? [] : `${provider}.${to}`, note);
     }
+    if (!isCompat) report.missing(get("organization"), "only for providers of the OpenAI API");
     if (organization !== null) report.carried(get("organization"), `${provider}.organization`);
     for (const [value, name, note] of headers.used) {
       report.noted(value, `${provider}.headers.${name}`, note);
     }
-    report.missing(get("extra_headers"), "no header with a text");
+    report.missing(get("extra_headers"), "no header that the file can have");
     if (times.timeout !== undefined) {
       report.differently(
         get("timeout"),

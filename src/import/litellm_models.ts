@@ -285,6 +285,11 @@ function refusedParameter(
   if (name === "effort" && !isLevel && (has("messages") || has("local"))) {
     return "the Messages API and Ollama have the levels low, medium and high here";
   }
+  const isUnable = ({ settings: { type, capabilities } }: Entry) =>
+    type !== "compat" && Object(capabilities).reasoning_effort !== true;
+  if (name === "effort" && group.some(isUnable)) {
+    return "a target of the name has no levels of reasoning: it would be skipped";
+  }
   if (has("local") && ["parallel_tool_calls", "service_tier", "verbosity"].includes(name)) {
     return "the protocol of Ollama has no such parameter";
   }

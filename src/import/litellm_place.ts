@@ -66,7 +66,8 @@ function plainPlace(
   const url = own?.url ?? prefix.address;
   if (url === undefined) return { ok: false, note: `${name} needs an api_base` };
   const host = own === null ? URL.parse(url)?.hostname ?? null : own.host;
-  const hosted = name === "hosted_vllm" ? "vllm" : prefix.address === undefined ? null : name;
+  const known = name === "ollama_chat" ? "ollama" : name;
+  const hosted = name === "hosted_vllm" ? "vllm" : prefix.address === undefined ? null : known;
   const isElsewhere = own !== null && url !== prefix.address;
   const settings: Settings = {
     type,
@@ -79,7 +80,7 @@ function plainPlace(
   };
   return {
     ok: true,
-    id: isElsewhere ? idAt(type, url, host, name) : name === "ollama_chat" ? "ollama" : name,
+    id: isElsewhere ? idAt(type, url, host, known) : known,
     settings,
     model: variables.text(name === "fireworks_ai" ? fireworksModel(model) : model),
     host,
@@ -107,8 +108,7 @@ function idAt(
   host: string | null,
   name: string,
 ): string {
-  const plain = name === "ollama_chat" ? "ollama" : name;
-  if (!GENERIC.includes(name)) return plain;
+  if (!GENERIC.includes(name)) return name;
   const word = host === null ? null : hostWord(host);
   return hostAt(type, url)?.name ?? word ?? (name === "anthropic" ? "messages" : "server");
 }

@@ -72,7 +72,10 @@ export function readRouter(
       "initial_delay",
       delay === 0 ? "0s" : seconds(delay),
     );
-    report.differently(get("retry_after"), "retry.initial_delay", "each further delay is longer");
+    const isLong = delay > RETRY_MAX_SECONDS;
+    if (isLong) setFrom(draft, get("retry_after"), "retry", "max_delay", seconds(delay));
+    const note = isLong ? "every delay" : "each further delay is longer";
+    report.differently(get("retry_after"), "retry.initial_delay", note);
   }
   reportAbsent(tree, report, ROUTER_MISSING, ROUTER_NO_MEANING);
   const others = ["retry_after", "allowed_fails", "cooldown_time", "disable_cooldowns"];
@@ -139,6 +142,9 @@ export function readRetries(
 }
 
 const FOR_ALL_ERRORS = "one number for all errors, the largest";
+
+/** Default of `retry.max_delay` in seconds. */
+const RETRY_MAX_SECONDS = 30;
 
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;

@@ -288,3 +288,52 @@ Deno.test("a model that LiteLLM calls over the Responses API is called over it",
     "carried | models.c.targets[].upstream_request_type",
   );
 });
+
+Deno.test("a header or an organization that the file cannot have is missing, and the rest is carried", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/m", { organization: "two\nlines", extra_headers: { Host: "h", "X-A": "b" } }),
+      entry("b", "anthropic/m", { organization: "org-1" }),
+    ],
+  });
+  assert(file.includes("X-A: b") && !/Host|organization/.test(file), file);
+  const path = (at: number, key: string) => `model_list[${at}].litellm_params.${key}`;
+  assertEquals(
+    line(path(0, "extra_headers.Host")),
+    "missing | no header that the file can have",
+  );
+  assertEquals(line(path(0, "organization")), "missing | a value that is not understood");
+  assertEquals(
+    line(path(1, "organization")),
+    "missing | only for providers of the OpenAI API",
+  );
+});
+
+Deno.test("a delay of retries above the usual maximum is not cut by it", () => {
+  const { file } = imported({ model_list: MODELS, router_settings: { retry_after: 120 } });
+  assert(file.includes("initial_delay: 2m\n  max_delay: 2m\n"), file);
+});
+
+Deno.test("both prefixes of Ollama lead to one provider with what it can do", () => {
+  const { file } = imported({
+    model_list: [entry("a", "ollama/m"), entry("b", "ollama_chat/m")],
+  });
+  assert(/b:\n +targets:\n +- \{provider: ollama, model: m\}/.test(file), file);
+  assert(file.includes("structured_outputs: true"), file);
+});
+
+Deno.test("an effort that a target of the name cannot carry is missing, so that the target is tried", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/m", { reasoning_effort: "high" }),
+      entry("a", "ollama/m", { api_base: "http://127.0.0.1:5/api" }),
+      entry("b", "openai/m", { reasoning_effort: "high" }),
+      entry("b", "anthropic/m", { api_base: "https://proxy.example.com" }),
+    ],
+  });
+  assertEquals(file.match(/effort: high/g)?.length ?? 0, 1);
+  assertEquals(
+    line("model_list[2].litellm_params.reasoning_effort"),
+    "missing | a target of the name has no levels of reasoning: it would be skipped",
+  );
+});
