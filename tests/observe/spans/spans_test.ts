@@ -70,6 +70,15 @@ Deno.test("a session is the conversation of an attempt, and the ID of a user is 
   assertEquals(await idOf({ session: "user-1", sessionFrom: null }), undefined);
 });
 
+Deno.test("the reasons of choices have the order of the choices, whichever ends first", () => {
+  const facts = new AttemptFacts("1", "", () => null);
+  for (const [index, finish_reason] of [[1, "length"], [0, "stop"]] as const) {
+    const data = JSON.stringify({ choices: [{ index, finish_reason }] });
+    facts.receivedRecords([{ event: null, data, raw: null }]);
+  }
+  assertEquals(facts.finishReasons, ["stop", "length"]);
+});
+
 Deno.test("each attempt is a child span, and a failed attempt is an error", async () => {
   const spans = await spansOf({
     attempts: [
