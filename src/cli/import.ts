@@ -70,7 +70,10 @@ function newImport(source: string, title: string, load: Load): Command {
       for (const warning of warnings) terminal.err(`Warning: ${warning}\n`);
       if (isRefused) terminal.err("Values are missing, and --strict is set: nothing is written.\n");
       if (report !== undefined) {
-        const trouble = terminal.create(report, reportJson(source, imported, { problems, warnings }));
+        const trouble = terminal.create(
+          report,
+          reportJson(source, imported, { problems, warnings }),
+        );
         if (trouble !== null) return printProblems(terminal, [`${report} ${trouble}.`]);
       }
       if (!isValid || isRefused || imported.file === null) return FAILED_STATUS;

@@ -61,7 +61,7 @@ Deno.test("a key without a share is tried after the others of its name", () => {
     ],
   });
   assert(part(file, "a").includes("fallback:\n      - {provider: openai-2, model: one}"), file);
-  assert(!file.includes("weight"), file);
+  assert(!file.includes("weight: 0"), file);
 });
 
 Deno.test("a strategy that looks at no weights gives every entry the same share", () => {
@@ -126,7 +126,7 @@ Deno.test("of lists of fallbacks for all names the last one counts", () => {
   });
   assert(part(file, "a").includes("fallback:\n      - {provider: openai, model: c}"), file);
   assertEquals(
-    line('router_settings.fallbacks[0].*[0]'),
+    line("router_settings.fallbacks[0].*[0]"),
     "missing | another list for this name counts",
   );
 });
@@ -174,7 +174,8 @@ Deno.test("the report says that parameters are those of all targets and fallback
     line("model_list[0].litellm_params.temperature"),
     "differently | models.a.parameters.temperature | for every target of the name",
   );
-  const note = "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
+  const note =
+    "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
   const own = "with the parameters of the name that falls back, not with its own";
   const path = (at: number) => `router_settings.fallbacks[0].b[${at}]`;
   assertEquals(line(path(0)), `differently | models.b.fallback | ${note}; ${own}`);
@@ -231,7 +232,11 @@ Deno.test("allowed_fails counts in litellm_settings too, unless router_settings 
 Deno.test("a kind of model whose requests the provider does not take is missing, with what permits them", () => {
   const cases = [
     ["openai/dall-e-3", "image_generation", "no meaning | describes the model to users of LiteLLM"],
-    ["openai/text-embedding-3-small", "embedding", "no meaning | describes the model to users of LiteLLM"],
+    [
+      "openai/text-embedding-3-small",
+      "embedding",
+      "no meaning | describes the model to users of LiteLLM",
+    ],
     ["groq/llama", "chat", "no meaning | describes the model to users of LiteLLM"],
     [
       "groq/whisper-large-v3",
@@ -249,7 +254,11 @@ Deno.test("a kind of model whose requests the provider does not take is missing,
       "missing | only as numbers: the SDKs of OpenAI ask for base64, unless encoding_format is float",
     ],
     ["anthropic/claude", "embedding", "missing | the provider serves no models of this kind here"],
-    ["openai/gpt-realtime", "realtime", "missing | the provider serves no models of this kind here"],
+    [
+      "openai/gpt-realtime",
+      "realtime",
+      "missing | the provider serves no models of this kind here",
+    ],
   ] as const;
   const { line } = imported({
     model_list: cases.map(([model, mode], at) => entry(`m${at}`, model, {}, { mode })),
@@ -292,7 +301,10 @@ Deno.test("a model that LiteLLM calls over the Responses API is called over it",
 Deno.test("a header or an organization that the file cannot have is missing, and the rest is carried", () => {
   const { file, line } = imported({
     model_list: [
-      entry("a", "openai/m", { organization: "two\nlines", extra_headers: { Host: "h", "X-A": "b" } }),
+      entry("a", "openai/m", {
+        organization: "two\nlines",
+        extra_headers: { Host: "h", "X-A": "b" },
+      }),
       entry("b", "anthropic/m", { organization: "org-1" }),
     ],
   });

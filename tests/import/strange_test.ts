@@ -286,6 +286,9 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
   assertEquals(checkProblems(result.imported), []);
   assertEquals(result.imported.variables, ["MY_HOST"]);
   for (const port of [8000, 9000]) {
-    assert(result.imported.file?.includes(`http://\${MY_HOST}:${port}/v1`), result.imported.file ?? "");
+    assert(
+      result.imported.file?.includes(`http://\${MY_HOST}:${port}/v1`),
+      result.imported.file ?? "",
+    );
   }
 });
