@@ -34,7 +34,7 @@ function part(file: string, key: string): string {
   return new RegExp(`^ *${key}:\n((?: {4,}.*\n)*)`, "m").exec(file)?.[1] ?? "";
 }
 
-Deno.test("an entry without a share is tried after the others of its name", () => {
+Deno.test("an entry without a share is tried after the other entries of its name", () => {
   const { file, line } = imported({
     model_list: [
       entry("a", "openai/one", { rpm: 100 }),
@@ -52,7 +52,7 @@ Deno.test("an entry without a share is tried after the others of its name", () =
   );
 });
 
-Deno.test("a key without a share is tried after the others of its name", () => {
+Deno.test("a key without a share is tried after the other keys of its name", () => {
   const { file } = imported({
     model_list: [
       entry("a", "openai/one", { rpm: 5 }),
@@ -268,7 +268,7 @@ Deno.test("a kind of model whose requests the provider does not take is missing,
   }
 });
 
-Deno.test("a stated provider that nobody knows is missing", () => {
+Deno.test("a stated provider that is not known is missing", () => {
   const { line } = imported({
     model_list: [entry("a", "openai/m", { custom_llm_provider: "foo" })],
   });
