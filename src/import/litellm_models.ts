@@ -33,7 +33,7 @@ interface Cluster {
   readonly keys: Map<string, number>;
 }
 
-/** What the names of a source are read with. */
+/** Context in which the names of a source are read. */
 interface ModelsContext {
   readonly providers: Providers;
   readonly report: Report;

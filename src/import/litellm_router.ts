@@ -72,7 +72,7 @@ export function readRouter(
       "initial_delay",
       delay === 0 ? "0s" : seconds(delay),
     );
-    const isLong = delay > RETRY_MAX_SECONDS;
+    const isLong = delay > MAX_DELAY_SECONDS;
     if (isLong) setFrom(draft, get("retry_after"), "retry", "max_delay", seconds(delay));
     const note = isLong ? "every delay" : "each further delay is longer";
     report.differently(get("retry_after"), "retry.initial_delay", note);
@@ -144,7 +144,7 @@ export function readRetries(
 const FOR_ALL_ERRORS = "one number for all errors, the largest";
 
 /** Default of `retry.max_delay` in seconds. */
-const RETRY_MAX_SECONDS = 30;
+const MAX_DELAY_SECONDS = 30;
 
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;
