@@ -75,7 +75,12 @@ export const DIFFERENCES: readonly Differences[] = [
   },
   {
     reason: "every other target of a name is tried; LiteLLM draws one for each attempt",
-    cases: ["orders a 500", "parameters_that_differ a 500", "weights a 500"],
+    cases: [
+      "orders a 500",
+      "parameters_that_differ a 500",
+      "weights a 500",
+      "weights_without_some a 500",
+    ],
   },
   {
     reason: "the report has it as carried differently: fallbacks at the top, which LiteLLM ignores",

@@ -61,15 +61,19 @@ function newImport(source: string, title: string, load: Load): Command {
       const result = importer(read.text, terminal.environment);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
       const { imported } = result;
-      const problems = checkProblems(imported);
+      const { problems, warnings } = checked(imported);
       const isValid = imported.file !== null && problems.length === 0;
       const isMissing = imported.lines.some(({ status }) => status === "missing");
       const isRefused = options.has("strict") && isMissing;
       terminal.err(reportText(imported.lines));
       terminal.err(closingText(imported, problems));
+      for (const warning of warnings) terminal.err(`Warning: ${warning}\n`);
       if (isRefused) terminal.err("Values are missing, and --strict is set: nothing is written.\n");
       if (report !== undefined) {
-        const trouble = terminal.create(report, reportJson(source, imported, problems));
+        const trouble = terminal.create(
+          report,
+          reportJson(source, imported, { problems, warnings }),
+        );
         if (trouble !== null) return printProblems(terminal, [`${report} ${trouble}.`]);
       }
       if (!isValid || isRefused || imported.file === null) return FAILED_STATUS;
@@ -88,11 +92,17 @@ function newImport(source: string, title: string, load: Load): Command {
 }
 
 /** Returns the problems that `check` has with an imported file while its variables are set. */
-export function checkProblems({ file, standIns }: Imported): readonly string[] {
-  if (file === null) return [];
+export function checkProblems(imported: Imported): readonly string[] {
+  return checked(imported).problems;
+}
+
+/** Returns the problems of an imported file, and its targets that a parameter excludes. */
+function checked({ file, standIns }: Imported) {
+  if (file === null) return { problems: [], warnings: [] };
   // Files of credentials are looked for where the configuration will be, by `switchyard check`.
   const loaded = parseConfig(file, standIns, { ...NOTHING_OUTSIDE, files: null });
-  return loaded.ok ? presetLines(compile(loaded.config, 1)).problems : loaded.problems;
+  if (loaded.ok) return presetLines(compile(loaded.config, 1));
+  return { problems: loaded.problems, warnings: [] };
 }
 
 function closingText({ file, variables }: Imported, problems: readonly string[]): string {
@@ -107,9 +117,9 @@ function closingText({ file, variables }: Imported, problems: readonly string[])
 function reportJson(
   source: string,
   { file, lines }: Imported,
-  problems: readonly string[],
+  { problems, warnings }: ReturnType<typeof checked>,
 ): string {
   const result = file === null ? "none" : problems.length === 0 ? "valid" : "invalid";
-  const report = { source, version: VERSION, result, lines, check: problems };
+  const report = { source, version: VERSION, result, lines, check: problems, warnings };
   return `${JSON.stringify(report, null, 2)}\n`;
 }

@@ -174,8 +174,13 @@ function removed(path: string): string {
   return "cannot be written whole";
 }
 
-/** Exit code for each stop signal: 128 plus the number of the signal, as in a shell. */
-const ENDING = [["SIGINT", 130], ["SIGTERM", 143]] as const;
+/**
+ * Exit code for each stop signal: 128 plus the number of the signal, as in a shell. Windows has no
+ * SIGTERM: consoles and service wrappers there send SIGINT or SIGBREAK.
+ */
+const ENDING = Deno.build.os === "windows"
+  ? [["SIGINT", 130], ["SIGBREAK", 149]] as const
+  : [["SIGINT", 130], ["SIGTERM", 143]] as const;
 
 /**
  * Ignores the signals of a worker process: a service manager and a terminal send them to all

@@ -88,7 +88,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   function readProvider(tree: Tree): void {
     const name = textOf(memberOf(tree, "name"));
     const address = addressOf(tree);
-    const written = textOf(address);
+    // The router reads variables inside a text too, without braces in capital letters.
+    const written = textOf(address)?.replace(/\$([A-Z_][A-Z0-9_]*)/g, "${$1}") ?? null;
     const use = memberOf(memberOf(tree, "transformer"), "use");
     if (name === null || written === null) {
       report.missing(name === null ? tree : address, "a provider has a name and an address");

@@ -8,13 +8,14 @@ import { FALLBACK_KEYS, newChains } from "./litellm_fallbacks.ts";
 import { writeLitellmFile } from "./litellm_file.ts";
 import { readGeneral } from "./litellm_general.ts";
 import { newModels } from "./litellm_models.ts";
-import { readRetries, readRouter } from "./litellm_router.ts";
+import { readRetries, readRouter, strategyIn } from "./litellm_router.ts";
 import { OTHER_SECTIONS, readSettings } from "./litellm_settings.ts";
 import { readUsualTimeouts } from "./litellm_timeouts.ts";
 import { newProviders, type Providers, type Settings } from "./providers.ts";
 import { newReport, type Report } from "./report.ts";
 import {
   itemsOf,
+  leavesOf,
   memberOf,
   membersOf,
   type Parsed,
@@ -77,22 +78,28 @@ function read(
   const aliases = aliasesIn(router, new Set(names), report);
   const prefixed = [...names, ...aliases.keys()].filter((name) => name.includes("/"));
   const providers = newProviders(new Set(prefixed.map((name) => name.slice(0, name.indexOf("/")))));
-  const models = newModels(entries, providers, report, MAX_NAMED_MODELS - aliases.size);
+  const models = newModels(entries, {
+    providers,
+    report,
+    maxNames: MAX_NAMED_MODELS - aliases.size,
+    // Other strategies of LiteLLM do not look at weights.
+    isWeighted: (strategyIn(router) ?? "weighted") === "weighted",
+  });
   const find = (name: string): string | null => {
     if (models.named.has(name)) return name;
     const target = aliases.get(name) ??
       entries.find((entry) => entry.written === name)?.name;
     return target !== undefined && models.named.has(target) ? target : null;
   };
-  const lists = [router, settings, root].flatMap((section) =>
-    FALLBACK_KEYS.flatMap((key) => {
-      const tree = memberOf(section, key);
-      return tree === undefined ? [] : [[key, tree] as const];
-    })
-  );
+  const lists = FALLBACK_KEYS.flatMap((key) => {
+    const [used, ...others] = [router, settings, root].map((section) => memberOf(section, key))
+      .filter((tree) => tree !== undefined && leavesOf(tree).some(({ value }) => value !== null));
+    for (const tree of others) report.noMeaning(tree, `that of ${sectionOf(used)} counts`);
+    return used === undefined ? [] : [[key, used] as const];
+  });
   const chains = newChains(lists, models.named, find, report);
   readRetries(router, settings, draft);
-  readRouter(router, draft);
+  readRouter(router, settings, draft);
   readSettings(settings, refusingText(providers), draft);
   readGeneral(memberOf(root, "general_settings"), settings, draft);
   reportAbsent(root, report, OTHER_SECTIONS);
@@ -114,6 +121,11 @@ function read(
       standIns: variables.standIns(),
     },
   };
+}
+
+/** Returns the first part of the path of a value. */
+function sectionOf(tree: Tree | undefined): string {
+  return tree?.path.split(".")[0] ?? "";
 }
 
 /** Returns which providers refuse fields of the OpenAI API; empty if none does. */

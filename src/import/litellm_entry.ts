@@ -1,10 +1,13 @@
+import { isHeaderValue } from "../config/fields.ts";
 import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
 import { readHeaders } from "./litellm_headers.ts";
+import { refusedMode } from "./litellm_mode.ts";
 import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
 import { type EntryReader, type Parts, readParts } from "./litellm_parts.ts";
 import { keyVariable } from "./litellm_place.ts";
+import { isPrefix } from "./litellm_prefixes.ts";
 import type { ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
 import { readTimeouts } from "./litellm_timeouts.ts";
@@ -19,6 +22,8 @@ export interface Where {
   readonly key: string;
   readonly model: string;
   readonly price: string;
+  /** Path of the list of its target. */
+  readonly targets: string;
   /** The metric by which the entries of the name are weighed; null if they are not. */
   readonly metric: Metric | null;
 }
@@ -39,6 +44,8 @@ export interface Entry {
   readonly order: number;
   readonly weights: { readonly [metric in Metric]: number | null };
   readonly contextSize: number | null;
+  /** True if its requests go to the Responses API of the provider. */
+  readonly isResponses: boolean;
   readonly parameters: ReadonlyMap<string, Parameter>;
   readonly price: EntryPrice | null;
   readonly baseModel: Tree | null;
@@ -54,6 +61,9 @@ export type Metric = (typeof METRICS)[number];
 
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
+
+/** Models for which LiteLLM calls the Responses API. */
+const RESPONSES = /^(?:[^/]+\/)?responses\//;
 
 /** Reads an entry; reports it as missing and returns null if it cannot be served. */
 export function readEntry(tree: Tree, reader: EntryReader): Entry | null {
@@ -72,18 +82,23 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const key = findKey(get("api_key"), place, variables);
   const times = readTimeouts(params, reader.usual);
   const headers = readHeaders(get("extra_headers"), place.id, variables);
-  const organization = textOf(get("organization"));
+  const isCompat = place.settings.type === "compat";
+  const account = textOf(get("organization"));
+  const organization = isCompat && isHeaderValue(account ?? "") ? account : null;
   const most = positive(get("max_parallel_requests"));
   const parameters = readParameters(params, report);
-  const effort: Settings = parameters.has("effort") && place.settings.type !== "compat"
+  const effort: Settings = parameters.has("effort") && !isCompat
     ? { capabilities: { ...capabilitiesOf(place.settings), reasoning_effort: true } }
     : {};
   const contextSize = positive(memberOf(info, "max_input_tokens"));
   const order = numberOf(get("order"));
+  const mode = memberOf(info, "mode");
+  const isResponses = isCompat &&
+    (textOf(mode) === "responses" || RESPONSES.test(written.text));
   const price = readPrice(params, info);
 
   function reportAt(
-    { provider, key: keyPath, model: place_, price: pricePath, metric }: Where,
+    { provider, key: keyPath, model: place_, targets, price: pricePath, metric }: Where,
   ): void {
     const name = memberOf(tree, "model_name");
     report.noted(name, place_, named.note);
@@ -91,7 +106,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     report.notRead(params, texts.filter((one) => textOf(get(one)) === null));
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
     report.noted(get("model"), [place_, provider], notes);
-    report.carried(get("custom_llm_provider"), provider);
+    const stated = get("custom_llm_provider");
+    if (isPrefix(textOf(stated) ?? "")) report.carried(stated, provider);
+    else report.missing(stated, "a provider that is not known");
     for (const one of ["api_base", "base_url"]) {
       report.noted(get(one), `${provider}.base_url`, place.addressNote);
     }
@@ -99,11 +116,12 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     for (const { key: member, to, note } of place.used) {
       report.noted(get(member), to === "" ? [] : `${provider}.${to}`, note);
     }
+    if (!isCompat) report.missing(get("organization"), "only for providers of the OpenAI API");
     if (organization !== null) report.carried(get("organization"), `${provider}.organization`);
     for (const [value, name, note] of headers.used) {
       report.noted(value, `${provider}.headers.${name}`, note);
     }
-    report.missing(get("extra_headers"), "no header with a text");
+    report.missing(get("extra_headers"), "no header that the file can have");
     if (times.timeout !== undefined) {
       report.differently(
         get("timeout"),
@@ -125,9 +143,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
         "for all models of the provider together",
       );
     }
-    if (order !== null) report.carried(get("order"), place_);
+    if (order !== null) report.carried(get("order"), targets);
     if (contextSize !== null) {
-      report.carried(memberOf(info, "max_input_tokens"), `${place_}.context_size`);
+      report.carried(memberOf(info, "max_input_tokens"), `${targets}[].context_size`);
     }
     for (const [tree, member] of price?.trees ?? []) {
       if (upstream === undefined) report.missing(tree, "a price is that of one model");
@@ -135,9 +153,14 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     }
     for (const one of METRICS) {
       if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
-      else if (one === "weight") report.carried(get(one), `${place_}.targets`);
-      else report.differently(get(one), `${place_}.targets`, "as a weight; it is no limit here");
+      else if (targets.endsWith("fallback")) {
+        report.differently(get(one), targets, "tried in order after the targets of the name");
+      } else if (one === "weight") report.carried(get(one), targets);
+      else report.differently(get(one), targets, "as a weight; it is no limit here");
     }
+    const refusal = refusedMode(textOf(mode), place.settings);
+    if (refusal !== null) report.missing(mode, refusal);
+    if (isResponses) report.carried(mode, `${targets}[].upstream_request_type`);
     reportAbsentMembers(params, info, report);
     report.notRead(params, [...READ, ...unreadParameters(params, parameters)]);
   }
@@ -164,6 +187,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       tpm: numberOf(get("tpm")),
     },
     contextSize,
+    isResponses,
     parameters,
     price,
     baseModel: memberOf(info, "base_model") ?? get("base_model") ?? null,

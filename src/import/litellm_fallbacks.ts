@@ -28,6 +28,8 @@ const DEFAULT = "*";
 const NOT_FOR_REFUSALS =
   "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
 
+const OTHER_PARAMETERS = "with the parameters of the name that falls back, not with its own";
+
 /** Where a file has lists of fallbacks, and the failures that they are for. */
 const LISTS = {
   fallbacks: "outage",
@@ -50,7 +52,8 @@ export function newChains(
   report: Report,
 ): Chains {
   const lists = sections.flatMap(([key, tree]) => readLists(key, tree));
-  const usual = lists.find(({ name, reason }) => name === DEFAULT && reason === "outage");
+  // Of several lists for all names LiteLLM takes the last one; default_fallbacks is that.
+  const usual = lists.findLast(({ name, reason }) => name === DEFAULT && reason === "outage");
   for (const list of lists) reportList(list);
 
   function readLists(key: keyof typeof LISTS, tree: Tree): readonly FallbackList[] {
@@ -97,17 +100,37 @@ export function newChains(
     if (!isKnown) {
       return report.missing(tree, "no entry that is carried has the name that falls back");
     }
-    const place = name === DEFAULT ? "models" : `models.${find(name)}.fallback`;
-    for (const { tree } of names) {
-      if (reason === "outage") report.differently(tree, place, NOT_FOR_REFUSALS);
-      else if (name === DEFAULT) report.missing(tree, "only lists of a name are carried");
-      else reportReason(find(name) ?? "", reason, tree, place);
+    if (name === DEFAULT && reason !== "outage") {
+      return report.missing(tree, "only lists of a name are carried");
     }
+    const own = name === DEFAULT ? null : find(name);
+    const used = own === null ? usual : listOf(own, reason);
+    if (used?.tree !== tree) return report.missing(tree, "another list for this name counts");
+    const place = own === null ? "models" : `models.${own}.fallback`;
+    for (const { name: next, tree } of names) {
+      if (own !== null && besides(own, [next]).length === 0) {
+        report.differently(tree, `models.${own}.targets`, "the same targets, which are tried once");
+      } else if (own === null || reason === "outage") {
+        const isEqual = own !== null && parametersOf(own) === parametersOf(next);
+        const note = isEqual ? NOT_FOR_REFUSALS : `${NOT_FOR_REFUSALS}; ${OTHER_PARAMETERS}`;
+        report.differently(tree, place, note);
+      } else reportReason(own, reason, tree, place);
+    }
+  }
+
+  function parametersOf(name: string): string {
+    return JSON.stringify(named.get(name)?.parameters);
+  }
+
+  /** Returns the targets of some names that another name does not have. */
+  function besides(name: string, others: readonly string[]): readonly Target[] {
+    const own = new Set(targetsOf([name]).map(identityOf));
+    return targetsOf(others).filter((target) => !own.has(identityOf(target)));
   }
 
   function reportReason(name: string, reason: FallbackList["reason"], tree: Tree, place: string) {
     // A list of which nothing is left, such as one for all names that names this one, is none.
-    const hasOther = walk(name, 0, new Set()).length > 0;
+    const hasOther = besides(name, walk(name, 0, new Set())).length > 0;
     const other = hasOther ? listOf(name, "outage") ?? usual : undefined;
     const own = listOf(name, reason);
     if (other !== undefined && sameNames(other, own)) {
@@ -116,7 +139,7 @@ export function newChains(
     if (other !== undefined || isSecond(name, reason)) {
       return report.missing(tree, "a name has one list of fallbacks here, and it has another one");
     }
-    const isOne = named.get(name)?.targets.length === 1;
+    const isOne = targetsOf([name]).length === 1;
     if (isOne) return report.carried(tree, [place, `${place}_on`]);
     report.differently(
       tree,
@@ -152,7 +175,7 @@ export function newChains(
     });
     const seen = new Set<string>();
     return all.filter((target) => {
-      const isFirst = target.weight > 0 && !seen.has(identityOf(target));
+      const isFirst = !seen.has(identityOf(target));
       seen.add(identityOf(target));
       return isFirst;
     });
@@ -160,11 +183,11 @@ export function newChains(
 
   return {
     of(name) {
-      const outage = walk(name, 0, new Set());
-      if (outage.length > 0) {
+      const fallback = besides(name, walk(name, 0, new Set()));
+      if (fallback.length > 0) {
         // Plain fallbacks of LiteLLM follow every failure, that of a filter too.
         return {
-          fallback: targetsOf(outage),
+          fallback,
           reasons: ["outage", "context_length", "content_filter"],
         };
       }
@@ -172,13 +195,13 @@ export function newChains(
       const filter = listOf(name, "content_filter");
       const list = length ?? filter;
       if (list === undefined) return { fallback: [], reasons: null };
-      const isOne = named.get(name)?.targets.length === 1;
+      const isOne = targetsOf([name]).length === 1;
       const reasons = [
         ...isOne ? [] : ["outage"],
         ...length === undefined ? [] : ["context_length"],
         ...filter !== undefined && sameNames(list, filter) ? ["content_filter"] : [],
       ];
-      return { fallback: targetsOf(list.names.map((one) => one.name)), reasons };
+      return { fallback: besides(name, list.names.map((one) => one.name)), reasons };
     },
   };
 }

@@ -2,7 +2,7 @@ import { OPEN_MODEL } from "../config/models_rules.ts";
 import type { Draft } from "./draft.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
 import type { Models } from "./litellm_models.ts";
-import { identityOf, type Named, type Target } from "./litellm_named.ts";
+import type { Named, Target } from "./litellm_named.ts";
 import type { Providers, Settings } from "./providers.ts";
 import { type Part, type Section, writeFile } from "./written_file.ts";
 
@@ -77,10 +77,9 @@ function routing(
   const [settings] = strategy;
   const known = new Map(
     [...named.values()].flatMap(({ name, targets, later }) =>
-      [...targets, ...later].map(({ provider, model }) => {
-        const target = { provider, ...model !== undefined && { model } };
-        return [`${provider}/${model ?? name}`, target] as const;
-      })
+      [...targets, ...later].map((target) =>
+        [`${target.provider}/${target.model ?? name}`, placeText(target)] as const
+      )
     ),
   );
   const direct = {
@@ -123,14 +122,20 @@ function pricing({ pricing }: Models): readonly Section[] {
   return pricing.length === 0 ? [] : [{ key: "pricing", from: [], parts: pricing }];
 }
 
-/** Returns a target as the file has it; a fallback has no weight. */
-function targetText(
-  { provider, model, weight, contextSize }: Target,
-  isFallback: boolean,
-): Settings {
+/** Returns what a target calls. */
+function placeText({ provider, model, isResponses }: Target): Settings {
   return {
     provider,
     ...model !== undefined && { model },
+    ...isResponses && { upstream_request_type: "responses" },
+  };
+}
+
+/** Returns a target as the file has it; a fallback has no weight. */
+function targetText(target: Target, isFallback: boolean): Settings {
+  const { weight, contextSize } = target;
+  return {
+    ...placeText(target),
     ...!isFallback && weight !== 1 && { weight },
     ...contextSize !== null && { context_size: contextSize },
   };
@@ -139,9 +144,8 @@ function targetText(
 /** Returns the routes and named models of the file, with what each falls back to. */
 function routeBody(name: string, named: Named, chains: Chains): Settings {
   const { fallback, reasons } = chains.of(name);
-  const own = new Set([...named.targets, ...named.later].map(identityOf));
-  const further = [...named.later, ...fallback.filter((target) => !own.has(identityOf(target)))];
-  const isUsual = reasons === null;
+  const further = [...named.later, ...fallback];
+  const isUsual = reasons === null || further.length === 0;
   return {
     targets: named.targets.map((target) => targetText(target, false)),
     ...further.length > 0 && { fallback: further.map((target) => targetText(target, true)) },

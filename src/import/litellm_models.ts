@@ -18,10 +18,12 @@ export interface Models {
 /** Maximum weight of a target. */
 const MAX_WEIGHT = 1_000;
 
-/** The weights of the entries of a name, its path in the file, and the metric of the weights. */
+/** The weights of the entries of a name, its path and that of their targets in the file. */
 interface Placed {
   readonly weights: ReadonlyMap<Entry, number>;
   readonly place: string;
+  readonly targets: string;
+  /** The metric of the weights; null without weights. */
   readonly metric: Metric | null;
 }
 
@@ -31,15 +33,24 @@ interface Cluster {
   readonly keys: Map<string, number>;
 }
 
+/** Context in which the names of a source are read. */
+interface ModelsContext {
+  readonly providers: Providers;
+  readonly report: Report;
+  readonly maxNames: number;
+  /** True if LiteLLM draws the entries of a name by their weights. */
+  readonly isWeighted: boolean;
+}
+
 /** Returns the names of the entries with their targets, and adds the providers of these. */
 export function newModels(
   entries: readonly Entry[],
-  providers: Providers,
-  report: Report,
-  maxNames: number,
+  { providers, report, maxNames, isWeighted }: ModelsContext,
 ): Models {
   const named = new Map<string, Named>();
   const pricing = new Map<string, Part>();
+  /** The keys of prices that entries state. */
+  const stated = new Set<string>();
   for (const [name, group] of Map.groupBy(entries, (entry) => entry.name)) {
     if (named.size === maxNames) {
       for (const { tree } of group) {
@@ -54,17 +65,22 @@ export function newModels(
   return { named: new Map(bySize), pricing: [...pricing.values()] };
 
   function newNamed(name: string, group: readonly Entry[]): Named {
-    const metric = group.length > 1 ? metricOf(group) : null;
+    const metric = isWeighted && group.length > 1 ? metricOf(group) : null;
     const weights = scaled(weightsOf(group, metric));
     const place = name === OPEN_MODEL ? "routing.routes" : `models.${name}`;
     const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
+    const isAnyOpen = group.some((entry) =>
+      entry.order === orders[0] && (weights.get(entry) ?? 1) > 0
+    );
     const targets: Target[] = [];
     const later: Target[] = [];
     for (const order of orders) {
       const same = group.filter((entry) => entry.order === order);
       for (const cluster of clustersOf(same, weights)) {
-        const target = addTarget(cluster, { weights, place, metric });
-        const list = order === orders[0] ? targets : later;
+        // LiteLLM draws an entry with a weight of 0 once all others rest.
+        const isFirst = order === orders[0] && (!isAnyOpen || weightOf(cluster, weights) > 0);
+        const [list, key] = isFirst ? [targets, "targets"] as const : [later, "fallback"] as const;
+        const target = addTarget(cluster, { weights, place, targets: `${place}.${key}`, metric });
         const at = list.findIndex((one) =>
           one.provider === target.provider && one.model === target.model
         );
@@ -75,13 +91,12 @@ export function newModels(
     }
     const parameters = sharedParameters(group, place, report);
     const from = group.map(({ tree }) => tree.path);
-    // Weights of 0 disable targets, which then serve not even after a failure.
-    const isAnyOpen = targets.some(({ weight }) => weight > 0);
     const open = targets.map((one) => isAnyOpen ? one : { ...one, weight: 1 });
     return { name, from, targets: open, later, parameters };
   }
 
-  function addTarget({ entries, keys }: Cluster, { weights, place, metric }: Placed): Target {
+  function addTarget(cluster: Cluster, { weights, place, targets, metric }: Placed): Target {
+    const { entries, keys } = cluster;
     const [first] = entries;
     if (first === undefined) throw new Error("a cluster has an entry");
     const id = providers.add(
@@ -93,11 +108,12 @@ export function newModels(
     const key = `${provider}.${keys.size > 1 ? "api_keys" : "api_key"}`;
     for (const entry of entries) {
       const price = `pricing.${id}/${entry.model ?? ""}`;
-      entry.reportAt({ provider, key, model: place, price, metric });
       addPrice(entry, id);
+      entry.reportAt({ provider, key, model: place, targets, price, metric });
     }
-    const weight = entries.reduce((sum, entry) => sum + (weights.get(entry) ?? 1), 0);
-    return { provider: id, model: first.model, weight, contextSize: first.contextSize };
+    const weight = weightOf(cluster, weights);
+    const { model, contextSize, isResponses } = first;
+    return { provider: id, model, weight, contextSize, isResponses };
   }
 
   function addPrice(entry: Entry, id: string): void {
@@ -107,10 +123,26 @@ export function newModels(
     const base = textOf(baseModel ?? undefined);
     const known = base === null ? null : priceOf(base);
     const value = price?.price ?? known ?? vendorPrice(entry, id);
-    if (value !== null) pricing.set(key, { key, from: [tree.path], value });
+    const before = pricing.get(key);
+    if (price !== null && stated.has(key)) {
+      if (JSON.stringify(before?.value) !== JSON.stringify(value)) {
+        for (const [tree] of price.trees) report.missing(tree, ANOTHER_PRICE);
+      }
+    } else if (value !== null && (price !== null || before === undefined)) {
+      pricing.set(key, { key, from: [tree.path], value });
+    }
+    if (price !== null) stated.add(key);
     if (known === null) report.missing(baseModel ?? undefined, "its price is not known here");
     else report.carried(baseModel ?? undefined, `pricing.${key}`);
   }
+}
+
+/** Note for a price that is not that of the first entry with the same model of a provider. */
+const ANOTHER_PRICE = "an earlier entry has another price for this model, which counts";
+
+/** Returns the weight of entries together. */
+function weightOf({ entries }: Cluster, weights: ReadonlyMap<Entry, number>): number {
+  return entries.reduce((sum, entry) => sum + (weights.get(entry) ?? 1), 0);
 }
 
 /** Returns the length of a pattern as LiteLLM compares it; names come first, in their own order. */
@@ -143,8 +175,12 @@ function clustersOf(
 ): readonly Cluster[] {
   const clusters = new Map<string, Cluster>();
   for (const entry of entries) {
-    const { id, settings, model, contextSize } = entry;
-    const identity = JSON.stringify([id, settings, model, contextSize, entry.key === null]);
+    const { id, settings, model, contextSize, isResponses } = entry;
+    // A key with a weight of 0 would not be used even while all others rest.
+    const isClosed = weights.get(entry) === 0;
+    const identity = JSON.stringify([
+      ...[id, settings, model, contextSize, isResponses, entry.key === null, isClosed],
+    ]);
     const empty: Cluster = { entries: [], keys: new Map() };
     const cluster = clusters.get(identity) ?? empty;
     cluster.entries.push(entry);
@@ -161,12 +197,11 @@ function keySettings(keys: ReadonlyMap<string, number>): Settings {
   const [only] = [...keys.keys()];
   if (only === undefined) return {};
   if (keys.size === 1) return { api_key: only };
-  const isAnyOpen = [...keys.values()].some((weight) => weight > 0);
   const equal = new Set(keys.values()).size === 1;
   const list = [...keys].map(([value, weight], index) => ({
     name: `key-${index + 1}`,
     value,
-    ...!equal && isAnyOpen && { weight },
+    ...!equal && { weight },
   }));
   return { api_keys: list };
 }
@@ -216,16 +251,22 @@ function sharedParameters(group: readonly Entry[], place: string, report: Report
       else if (shared[name] === undefined) {
         shared[name] = value;
         reportParameter(name, { value, tree, note });
-      } else if (JSON.stringify(shared[name]) === JSON.stringify(value)) {
+      } else if (isSame(shared[name], value)) {
         reportParameter(name, { value, tree, note });
       } else report.missing(tree, "another entry of the same name has another value, which counts");
     }
   }
   return shared;
 
-  function reportParameter(name: string, { tree, note }: Parameter): void {
-    report.noted(tree, `${place}.parameters.${name}`, note);
+  function reportParameter(name: string, { value, tree, note }: Parameter): void {
+    const isForAll = group.every(({ parameters }) => isSame(parameters.get(name)?.value, value));
+    const notes = [note, isForAll ? "" : "for every target of the name"].filter(Boolean);
+    report.noted(tree, `${place}.parameters.${name}`, notes.join("; "));
   }
+}
+
+function isSame(one: Written | undefined, other: Written): boolean {
+  return JSON.stringify(one) === JSON.stringify(other);
 }
 
 /** Returns why a name cannot have a parameter; null if it can. */
@@ -243,6 +284,11 @@ function refusedParameter(
   const isLevel = ["low", "medium", "high"].includes(String(value));
   if (name === "effort" && !isLevel && (has("messages") || has("local"))) {
     return "the Messages API and Ollama have the levels low, medium and high here";
+  }
+  const isUnable = ({ settings: { type, capabilities } }: Entry) =>
+    type !== "compat" && Object(capabilities).reasoning_effort !== true;
+  if (name === "effort" && group.some(isUnable)) {
+    return "a target of the name has no levels of reasoning: it would be skipped";
   }
   if (has("local") && ["parallel_tool_calls", "service_tier", "verbosity"].includes(name)) {
     return "the protocol of Ollama has no such parameter";

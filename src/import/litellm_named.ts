@@ -6,6 +6,8 @@ export interface Target {
   readonly model: string | undefined;
   readonly weight: number;
   readonly contextSize: number | null;
+  /** True if requests go to the Responses API of the provider. */
+  readonly isResponses: boolean;
 }
 
 /** A name of the source with its targets in the order in which they are tried. */

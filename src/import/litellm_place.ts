@@ -2,7 +2,7 @@ import { hostAt } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
 import { addressIn, type Asked, type Place, type ServedPlace } from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
-import { INFERRED, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
+import { INFERRED, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
 import { memberOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
@@ -11,12 +11,13 @@ import { variableName, type Variables } from "./variables.ts";
 const CHAT_ENDINGS = /\/(?:chat\/completions|completions|embeddings|responses)$/;
 const MESSAGES_ENDINGS = /\/v1(?:\/messages)?$/;
 const LOCAL_ENDINGS = /\/(?:v1|api(?:\/(?:chat|generate|embed))?)$/;
+
 /** Returns the provider and the model of an entry; `written` is its model without references. */
 export function placeOf(written: string, params: Tree, variables: Variables): Place {
   const stated = textOf(memberOf(params, "custom_llm_provider"));
   const slash = written.indexOf("/");
   const first = slash < 0 ? "" : written.slice(0, slash);
-  const known = [stated ?? "", first].find((name) => PREFIXES.has(name) || UNSERVED.has(name)) ??
+  const known = [stated ?? "", first].find(isPrefix) ??
     (slash < 0 ? INFERRED.find(([pattern]) => pattern.test(written))?.[1] : undefined);
   const address = textOf(memberOf(params, "api_base")) ?? textOf(memberOf(params, "base_url"));
   const model = known !== undefined && first === known ? written.slice(slash + 1) : written;
@@ -58,13 +59,15 @@ function plainPlace(
   type: "compat" | "messages" | "local",
   endings: RegExp,
 ): Place {
-  const { name, prefix, model, variables } = asked;
+  const { name, prefix, variables } = asked;
+  const model = type === "compat" ? asked.model.replace(/^responses\//, "") : asked.model;
   const own = addressIn(asked, endings);
   if (own !== null && !own.ok) return { ok: false, note: `api_base ${own.note}` };
   const url = own?.url ?? prefix.address;
   if (url === undefined) return { ok: false, note: `${name} needs an api_base` };
   const host = own === null ? URL.parse(url)?.hostname ?? null : own.host;
-  const hosted = name === "hosted_vllm" ? "vllm" : prefix.address === undefined ? null : name;
+  const known = name === "ollama_chat" ? "ollama" : name;
+  const hosted = name === "hosted_vllm" ? "vllm" : prefix.address === undefined ? null : known;
   const isElsewhere = own !== null && url !== prefix.address;
   const settings: Settings = {
     type,
@@ -77,7 +80,7 @@ function plainPlace(
   };
   return {
     ok: true,
-    id: isElsewhere ? idAt(type, url, host, name) : name === "ollama_chat" ? "ollama" : name,
+    id: isElsewhere ? idAt(type, url, host, known) : known,
     settings,
     model: variables.text(name === "fireworks_ai" ? fireworksModel(model) : model),
     host,
@@ -105,8 +108,7 @@ function idAt(
   host: string | null,
   name: string,
 ): string {
-  const plain = name === "ollama_chat" ? "ollama" : name;
-  if (!GENERIC.includes(name)) return plain;
+  if (!GENERIC.includes(name)) return name;
   const word = host === null ? null : hostWord(host);
   return hostAt(type, url)?.name ?? word ?? (name === "anthropic" ? "messages" : "server");
 }

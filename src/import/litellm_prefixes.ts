@@ -125,6 +125,11 @@ export const UNSERVED: ReadonlyMap<string, string> = new Map([
   ["text-completion-openai", "text completions are relayed and have no named models"],
 ]);
 
+/** True for a prefix that LiteLLM knows, whether it can be served or not. */
+export function isPrefix(name: string): boolean {
+  return PREFIXES.has(name) || UNSERVED.has(name);
+}
+
 /** Patterns of models without a prefix, and the prefix that LiteLLM infers. */
 export const INFERRED: readonly (readonly [pattern: RegExp, prefix: string])[] = [
   [/^(?:gpt-|chatgpt-|o[1-9](?:-|$)|text-embedding-|dall-e|whisper|tts-)/, "openai"],

@@ -39,20 +39,29 @@ const ROUTER_NO_MEANING: Absent = {
   polling_interval: "how often LiteLLM looks",
 };
 
-/** Reads `router_settings`. */
-export function readRouter(tree: Tree | undefined, draft: Draft): void {
+/** Returns the strategy for that of `router_settings`; undefined if it is not known here. */
+export function strategyIn(router: Tree | undefined): string | undefined {
+  const written = textOf(memberOf(router, "routing_strategy")) ?? "";
+  return Object.hasOwn(STRATEGIES, written) ? STRATEGIES[written] : undefined;
+}
+
+/** Reads `router_settings`, and what `litellm_settings` says of cooldowns. */
+export function readRouter(
+  tree: Tree | undefined,
+  settings: Tree | undefined,
+  draft: Draft,
+): void {
   const { report } = draft;
   const get = (key: string) => memberOf(tree, key);
   const strategy = get("routing_strategy");
-  const written = textOf(strategy) ?? "";
-  const known = Object.hasOwn(STRATEGIES, written) ? STRATEGIES[written] : undefined;
+  const known = strategyIn(tree);
   if (strategy !== undefined && known !== undefined) {
     if (known !== "weighted") draft.set("routing", "default_strategy", known, strategy.path);
-    const isUsage = written.startsWith("usage");
+    const isUsage = textOf(strategy)?.startsWith("usage");
     const note = isUsage ? "by running calls, not by tokens of the minute" : "";
     report.noted(strategy, "routing.default_strategy", note);
   } else report.missing(strategy, "a strategy that is not known here");
-  readBreaker(tree, draft);
+  readBreaker(tree, settings, draft);
   readRedis(tree, draft, "redis_");
   const delay = numberOf(get("retry_after"));
   if (delay !== null && delay >= 0) {
@@ -63,16 +72,21 @@ export function readRouter(tree: Tree | undefined, draft: Draft): void {
       "initial_delay",
       delay === 0 ? "0s" : seconds(delay),
     );
-    report.differently(get("retry_after"), "retry.initial_delay", "each further delay is longer");
+    const isLong = delay > MAX_DELAY_SECONDS;
+    if (isLong) setFrom(draft, get("retry_after"), "retry", "max_delay", seconds(delay));
+    const note = isLong ? "every delay" : "each further delay is longer";
+    report.differently(get("retry_after"), "retry.initial_delay", note);
   }
   reportAbsent(tree, report, ROUTER_MISSING, ROUTER_NO_MEANING);
   const others = ["retry_after", "allowed_fails", "cooldown_time", "disable_cooldowns"];
   report.notRead(tree, [...others, "num_retries", "timeout", "stream_timeout"]);
 }
 
-function readBreaker(tree: Tree | undefined, draft: Draft): void {
+function readBreaker(tree: Tree | undefined, settings: Tree | undefined, draft: Draft): void {
   const { report } = draft;
-  const fails = memberOf(tree, "allowed_fails");
+  const other = memberOf(settings, "allowed_fails");
+  const fails = memberOf(tree, "allowed_fails") ?? other;
+  if (fails !== other) report.noMeaning(other, "that of router_settings counts");
   const most = numberOf(fails);
   const note = "counts consecutive failures, not failures in a minute";
   if (most !== null && Number.isSafeInteger(most) && most >= 0) {
@@ -128,6 +142,9 @@ export function readRetries(
 }
 
 const FOR_ALL_ERRORS = "one number for all errors, the largest";
+
+/** Default of `retry.max_delay` in seconds. */
+const MAX_DELAY_SECONDS = 30;
 
 /** Maximum number of retries: `retry.max_attempts` counts the first attempt too. */
 const MAX_RETRIES = 9;

@@ -76,7 +76,7 @@ export function readSettings(tree: Tree | undefined, refusing: string, draft: Dr
   report.missing(drop, refused);
   report.missing(memberOf(tree, "modify_params"), refused);
   reportAbsent(tree, report, SETTINGS_MISSING, SETTINGS_NO_MEANING);
-  report.notRead(tree, ["num_retries", "request_timeout", "cache", "json_logs"]);
+  report.notRead(tree, ["num_retries", "request_timeout", "allowed_fails", "cache", "json_logs"]);
 }
 
 function readCache(tree: Tree | undefined, draft: Draft): void {
@@ -93,9 +93,12 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
     }
     return;
   }
-  if (type !== "local" && type !== "redis") {
-    report.missing(cache, "only identical requests are cached, in memory or at a Redis server");
-    report.missing(params, "only identical requests are cached, in memory or at a Redis server");
+  const isForAll = textOf(memberOf(params, "mode")) !== "default_off";
+  if (!isForAll || type !== "local" && type !== "redis") {
+    const note = isForAll
+      ? "only identical requests are cached, in memory or at a Redis server"
+      : "the cache is for every request here, not only for those that ask for it";
+    for (const tree of [cache, params]) report.missing(tree, note);
     return;
   }
   setFrom(draft, cache, "caching", "enabled", true);

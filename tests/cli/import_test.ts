@@ -210,3 +210,18 @@ Deno.test("a source has at most 200 names that are carried; further ones are mis
     "missing      model_list[200].model_name\n             a file has at most 200 named models\n",
   );
 });
+
+Deno.test("import warns of a fallback that cannot carry a parameter of the name", async () => {
+  using source = await configFile(`
+model_list:
+  - {model_name: a, litellm_params: {model: openai/m, temperature: 1.5}}
+  - {model_name: b, litellm_params: {model: anthropic/m}}
+router_settings: {fallbacks: [{a: [b]}]}
+`);
+  const terminal = testTerminal();
+  assertEquals(await run(["import", "litellm", source.path, "--report", "r.json"], terminal), 0);
+  const warning = "models.a: anthropic/m is skipped: ";
+  assertStringIncludes(terminal.written.err, `Warning: ${warning}`);
+  const { warnings } = JSON.parse(terminal.files.get("r.json") ?? "");
+  assertEquals(warnings.map((text: string) => text.startsWith(warning)), [true]);
+});

@@ -276,3 +276,19 @@ Deno.test("a fallback of a name to itself is missing", () => {
   assertEquals(statuses.map(([status]) => status), ["missing", "missing", "differently"]);
   assertEquals(file.match(/fallback:/g)?.length, 1);
 });
+
+Deno.test("a variable within an address of claude-code-router stays one, with and without braces", () => {
+  const Providers = ["http://$MY_HOST:8000/v1", "http://${MY_HOST}:9000/v1"].map((address, at) => {
+    return { name: `p${at}`, api_base_url: `${address}/chat/completions`, models: ["m"] };
+  });
+  const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router: { default: "p0,m" } }));
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  assertEquals(result.imported.variables, ["MY_HOST"]);
+  for (const port of [8000, 9000]) {
+    assert(
+      result.imported.file?.includes(`http://\${MY_HOST}:${port}/v1`),
+      result.imported.file ?? "",
+    );
+  }
+});

@@ -106,6 +106,7 @@ testUnless(
     }
     const refused = [
       [{ config: "server: {host: 127.0.0.1}" }, /set server\.host to/],
+      [{ config: 'server: {host: 0.0.0.0, port: "${PORT}"}' }, /server\.port must be a number/],
       [{ config: "a: [" }, /config is no YAML/],
       [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
     ] as const;
@@ -113,6 +114,10 @@ testUnless(
     for (const [index, [, pattern]] of refused.entries()) {
       assertMatch(problems[index]?.problem ?? "", pattern);
     }
+    const indented = "  # A file whose lines are all indented.\n  server:\n    host: 0.0.0.0\n";
+    const [one] = await render(helm.path, [{ config: indented }]);
+    const { data }: Loose = objectsIn(one?.manifest ?? "").find(({ kind }) => kind === "ConfigMap");
+    assertEquals(parse(data["config.yaml"]), { server: { host: "0.0.0.0" } });
   },
 );
 

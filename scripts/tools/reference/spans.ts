@@ -51,7 +51,11 @@ export const SPAN_DOCS: Readonly<Record<SpanAttribute, AttributeDoc>> = {
     "conditional",
     "`json` if the request asks for it, `image`, `speech`.",
   ),
-  "gen_ai.conversation.id": on("attempt", "conditional", "Session of the call, as in the log."),
+  "gen_ai.conversation.id": on(
+    "attempt",
+    "conditional",
+    "Session of the call, as in the log; no ID of a user.",
+  ),
   "gen_ai.response.model": on("attempt", "recommended", "Model in the provider's response."),
   "gen_ai.response.id": on("attempt", "recommended", "ID in the provider's response."),
   "gen_ai.response.finish_reasons": on(

@@ -184,9 +184,12 @@ export class AttemptFacts implements AttemptSpan {
     return this.#response;
   }
 
-  /** Why the choices ended, in the words of the provider; empty if it did not say it. */
+  /**
+   * Why the choices ended, in their order and in the words of the provider; empty if it did not say
+   * it.
+   */
   get finishReasons(): readonly string[] {
-    return [...this.#reasons.values()];
+    return [...this.#reasons].toSorted(([one], [other]) => one - other).map(([, reason]) => reason);
   }
 
   /** Returns the counts that the provider has reported so far; null for none. */

@@ -129,7 +129,8 @@ function inferenceAttributes(
     "gen_ai.request.stream": request.isStream === true ? true : undefined,
     "gen_ai.request.encoding_formats": request.encodingFormats,
     "gen_ai.output.type": outputType(report, request.isJson === true),
-    "gen_ai.conversation.id": report.session ?? undefined,
+    // Without a source it is the ID of a user.
+    "gen_ai.conversation.id": report.sessionFrom === null ? undefined : report.session ?? undefined,
     "gen_ai.response.model": response?.model,
     "gen_ai.response.id": response?.id,
     "gen_ai.response.finish_reasons": finishReasons,

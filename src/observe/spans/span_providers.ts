@@ -24,7 +24,8 @@ function* factsOf({ providers, telemetry }: Config): Iterable<[string, SpanProvi
     const { hostname, port, protocol } = new URL(base_url);
     yield [id, {
       name: providerName({ id, type, baseUrl: base_url }, telemetry.provider_names),
-      host: hostname,
+      // An address without the brackets that it has in a URL.
+      host: hostname.replace(/^\[|\]$/g, ""),
       port: port === "" ? protocol === "http:" ? 80 : 443 : Number(port),
     }];
   }

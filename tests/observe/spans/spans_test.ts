@@ -15,8 +15,9 @@ import { collectedSpans, NOW_MS, scriptedExporter, SETTINGS } from "./traced.ts"
 async function spansOf(
   changes: Partial<CallReport>,
   headers: Readonly<Record<string, string>> = {},
+  config = CONFIG,
 ): Promise<readonly ReadableSpan[]> {
-  const { spans, finished } = await collectedSpans(() => CONFIG);
+  const { spans, finished } = await collectedSpans(() => config);
   const report = reportOf(changes);
   spans.begin(report, new Headers(headers));
   spans.sink(report);
@@ -54,6 +55,28 @@ Deno.test("a call is a span of kind SERVER without attributes of the GenAI conve
   assertEquals(attempt?.parentSpanContext?.spanId, request?.spanContext().spanId);
   assertEquals(timesOf(attempt), [5, 1_895]);
   assertEquals(request?.resource.attributes["service.name"], "test");
+});
+
+Deno.test("the address of a provider has no brackets, also if it is one of IPv6", async () => {
+  const config = parsedConfig(oneProvider("http://[::1]:9/v1"));
+  const [, attempt] = await spansOf({}, {}, config);
+  assertEquals(attempt?.attributes["server.address"], "::1");
+});
+
+Deno.test("a session is the conversation of an attempt, and the ID of a user is none", async () => {
+  const idOf = async (changes: Partial<CallReport>) =>
+    (await spansOf(changes))[1]?.attributes["gen_ai.conversation.id"];
+  assertEquals(await idOf({ session: "build-1", sessionFrom: "header" }), "build-1");
+  assertEquals(await idOf({ session: "user-1", sessionFrom: null }), undefined);
+});
+
+Deno.test("the reasons of choices have the order of the choices, whichever ends first", () => {
+  const facts = new AttemptFacts("1", "", () => null);
+  for (const [index, finish_reason] of [[1, "length"], [0, "stop"]] as const) {
+    const data = JSON.stringify({ choices: [{ index, finish_reason }] });
+    facts.receivedRecords([{ event: null, data, raw: null }]);
+  }
+  assertEquals(facts.finishReasons, ["stop", "length"]);
 });
 
 Deno.test("each attempt is a child span, and a failed attempt is an error", async () => {

@@ -29,5 +29,9 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not (has $server.host (list "0.0.0.0" "::")) -}}
 {{- fail "config: set server.host to 0.0.0.0, because clients call the address of the pod" -}}
 {{- end -}}
-{{- $server.port | default 8080 | int -}}
+{{- $port := $server.port | default 8080 | int -}}
+{{- if not (and (ge $port 1) (le $port 65535)) -}}
+{{- fail "config: server.port must be a number, because the pods name it" -}}
+{{- end -}}
+{{- $port -}}
 {{- end -}}

@@ -1,0 +1,351 @@
+import { checkProblems } from "../../src/cli/import.ts";
+import { importLitellm } from "../../src/import/litellm.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+
+/** An entry of `model_list`. */
+function entry(model_name: string, model: string, more: object = {}, model_info?: object) {
+  return {
+    model_name,
+    litellm_params: { model, api_key: "os.environ/K", ...more },
+    ...model_info !== undefined && { model_info },
+  };
+}
+
+/** What becomes of a LiteLLM file: the text of the new one, and a function of lines by paths. */
+function imported(source: object) {
+  const result = importLitellm(JSON.stringify(source), {});
+  assert(result.ok);
+  assertEquals(checkProblems(result.imported), []);
+  const { file, lines } = result.imported;
+  return {
+    file: file ?? "",
+    /** The status, the places and the note of a value. */
+    line(path: string): string {
+      const found = lines.find((one) => one.path === path);
+      assert(found !== undefined, path);
+      const { status, to, note } = found;
+      return [status, to.join(", "), note].filter(Boolean).join(" | ");
+    },
+  };
+}
+
+/** Returns the lines below a key of the file, up to the next comment or empty line. */
+function part(file: string, key: string): string {
+  return new RegExp(`^ *${key}:\n((?: {4,}.*\n)*)`, "m").exec(file)?.[1] ?? "";
+}
+
+Deno.test("an entry without a share is tried after the other entries of its name", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/one", { rpm: 100 }),
+      entry("a", "groq/two"),
+      entry("b", "openai/one", { weight: 1 }),
+      entry("b", "groq/two", { weight: 0 }),
+    ],
+  });
+  const targets = "    targets:\n      - {provider: openai, model: one}\n" +
+    "    fallback:\n      - {provider: groq, model: two}\n";
+  assertEquals([part(file, "a"), part(file, "b")], [targets, targets]);
+  assertEquals(
+    line("model_list[3].litellm_params.weight"),
+    "differently | models.b.fallback | tried in order after the targets of the name",
+  );
+});
+
+Deno.test("a key without a share is tried after the other keys of its name", () => {
+  const { file } = imported({
+    model_list: [
+      entry("a", "openai/one", { rpm: 5 }),
+      entry("a", "openai/one", { rpm: 5, api_key: "os.environ/OTHER" }),
+      entry("a", "openai/one", { api_key: "os.environ/THIRD" }),
+    ],
+  });
+  assert(part(file, "a").includes("fallback:\n      - {provider: openai-2, model: one}"), file);
+  assert(!file.includes("weight: 0"), file);
+});
+
+Deno.test("a strategy that looks at no weights gives every entry the same share", () => {
+  const { file, line } = imported({
+    model_list: [entry("a", "openai/one", { rpm: 100 }), entry("a", "groq/two")],
+    router_settings: { routing_strategy: "usage-based-routing-v2" },
+  });
+  assertEquals(
+    part(file, "a"),
+    "    targets:\n      - {provider: openai, model: one}\n      - {provider: groq, model: two}\n",
+  );
+  assertEquals(
+    line("model_list[0].litellm_params.rpm"),
+    "missing | no limit or weight of a target here",
+  );
+});
+
+Deno.test("the size of a model is reported at its target, also at one with a later order", () => {
+  const size = { max_input_tokens: 9 };
+  const { line } = imported({
+    model_list: [
+      entry("a", "openai/one", { order: 1 }, size),
+      entry("a", "groq/two", { order: 2, weight: 3 }, size),
+    ],
+  });
+  const path = (at: number) => `model_list[${at}].model_info.max_input_tokens`;
+  assertEquals(line(path(0)), "carried | models.a.targets[].context_size");
+  assertEquals(line(path(1)), "carried | models.a.fallback[].context_size");
+  assertEquals(line("model_list[1].litellm_params.order"), "carried | models.a.fallback");
+  assertEquals(
+    line("model_list[1].litellm_params.weight"),
+    "differently | models.a.fallback | tried in order after the targets of the name",
+  );
+});
+
+const MODELS = ["a", "b", "c"].map((name) => entry(name, `openai/${name}`));
+
+Deno.test("the lists of fallbacks of one section count, and of them the first one of a name", () => {
+  const { file, line } = imported({
+    model_list: MODELS,
+    router_settings: { fallbacks: [{ a: ["b"] }, { a: ["c"] }] },
+    litellm_settings: { fallbacks: [{ b: ["c"] }], context_window_fallbacks: [{ c: ["a"] }] },
+  });
+  assertEquals(file.match(/fallback:\n.*/g), [
+    "fallback:\n      - {provider: openai, model: b}",
+    "fallback:\n      - {provider: openai, model: a}",
+  ]);
+  assertEquals(
+    line("router_settings.fallbacks[1].a[0]"),
+    "missing | another list for this name counts",
+  );
+  assertEquals(
+    line("litellm_settings.fallbacks[0].b[0]"),
+    "no meaning | that of router_settings counts",
+  );
+});
+
+Deno.test("of lists of fallbacks for all names the last one counts", () => {
+  const { file, line } = imported({
+    model_list: MODELS,
+    router_settings: { fallbacks: [{ "*": ["b"] }], default_fallbacks: ["c"] },
+  });
+  assert(part(file, "a").includes("fallback:\n      - {provider: openai, model: c}"), file);
+  assertEquals(
+    line("router_settings.fallbacks[0].*[0]"),
+    "missing | another list for this name counts",
+  );
+});
+
+Deno.test("a fallback with the targets of the name is reported there, and those behind it are kept", () => {
+  const { file, line } = imported({
+    model_list: [entry("a", "openai/m"), entry("b", "openai/m"), entry("c", "openai/c")],
+    router_settings: { fallbacks: [{ a: ["b"] }, { b: ["c"] }, { c: ["c"] }] },
+  });
+  assertEquals(
+    line("router_settings.fallbacks[0].a[0]"),
+    "differently | models.a.targets | the same targets, which are tried once",
+  );
+  assert(part(file, "a").includes("fallback:\n      - {provider: openai, model: c}"), file);
+  const alone = imported({
+    model_list: [entry("a", "openai/m"), entry("b", "openai/m")],
+    router_settings: { fallbacks: [{ a: ["b"] }] },
+  });
+  assert(!alone.file.includes("fallback"), alone.file);
+});
+
+Deno.test("targets with a later order are tried after an outage where a name falls back for long prompts", () => {
+  const { file } = imported({
+    model_list: [
+      entry("a", "openai/one", { order: 1 }),
+      entry("a", "groq/two", { order: 2 }),
+      ...MODELS.slice(1),
+    ],
+    router_settings: { context_window_fallbacks: [{ a: ["b"] }] },
+  });
+  assert(file.includes("fallback_on: [outage, context_length]"), file);
+});
+
+Deno.test("the report says that parameters are those of all targets and fallbacks of a name", () => {
+  const { line } = imported({
+    model_list: [
+      entry("a", "openai/one", { temperature: 0.3 }),
+      entry("a", "groq/two"),
+      entry("b", "openai/three"),
+      entry("c", "openai/four"),
+    ],
+    router_settings: { fallbacks: [{ b: ["a", "c"] }] },
+  });
+  assertEquals(
+    line("model_list[0].litellm_params.temperature"),
+    "differently | models.a.parameters.temperature | for every target of the name",
+  );
+  const note =
+    "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
+  const own = "with the parameters of the name that falls back, not with its own";
+  const path = (at: number) => `router_settings.fallbacks[0].b[${at}]`;
+  assertEquals(line(path(0)), `differently | models.b.fallback | ${note}; ${own}`);
+  assertEquals(line(path(1)), `differently | models.b.fallback | ${note}`);
+});
+
+Deno.test("of two prices of a model of a provider the first one counts", () => {
+  const price = (usd: number) => ({ input_cost_per_token: usd / 1e6, output_cost_per_token: 0 });
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "groq/m"),
+      entry("b", "groq/m", {}, price(3)),
+      entry("c", "groq/m", {}, price(4)),
+    ],
+  });
+  assert(/groq\/m.*:\n +input: 3\n/.test(file), file);
+  const path = (at: number) => `model_list[${at}].model_info.input_cost_per_token`;
+  assertEquals(line(path(1)), "carried | pricing.groq/m.input");
+  assertEquals(
+    line(path(2)),
+    "missing | an earlier entry has another price for this model, which counts",
+  );
+});
+
+Deno.test("a cache for requests that ask for it is missing: here it would be for all", () => {
+  const { file, line } = imported({
+    model_list: MODELS,
+    litellm_settings: { cache: true, cache_params: { type: "local", mode: "default_off" } },
+  });
+  assert(!file.includes("caching"), file);
+  for (const path of ["cache", "cache_params.mode"]) {
+    assertEquals(
+      line(`litellm_settings.${path}`),
+      "missing | the cache is for every request here, not only for those that ask for it",
+    );
+  }
+});
+
+Deno.test("allowed_fails counts in litellm_settings too, unless router_settings has it", () => {
+  const own = imported({ model_list: MODELS, litellm_settings: { allowed_fails: 3 } });
+  assert(own.file.includes("failure_threshold: 4"), own.file);
+  const both = imported({
+    model_list: MODELS,
+    litellm_settings: { allowed_fails: 3 },
+    router_settings: { allowed_fails: 1 },
+  });
+  assert(both.file.includes("failure_threshold: 2"), both.file);
+  assertEquals(
+    both.line("litellm_settings.allowed_fails"),
+    "no meaning | that of router_settings counts",
+  );
+});
+
+Deno.test("a kind of model whose requests the provider does not take is missing, with what permits them", () => {
+  const cases = [
+    ["openai/dall-e-3", "image_generation", "no meaning | describes the model to users of LiteLLM"],
+    [
+      "openai/text-embedding-3-small",
+      "embedding",
+      "no meaning | describes the model to users of LiteLLM",
+    ],
+    ["groq/llama", "chat", "no meaning | describes the model to users of LiteLLM"],
+    [
+      "groq/whisper-large-v3",
+      "audio_transcription",
+      "missing | set capabilities.relay: [audio] of the provider, if it has these endpoints",
+    ],
+    [
+      "mistral/mistral-embed",
+      "embedding",
+      "missing | set capabilities.embeddings_base64 of the provider for the SDKs of OpenAI, which ask for base64",
+    ],
+    [
+      "ollama/nomic-embed-text",
+      "embedding",
+      "missing | only as numbers: the SDKs of OpenAI ask for base64, unless encoding_format is float",
+    ],
+    ["anthropic/claude", "embedding", "missing | the provider serves no models of this kind here"],
+    [
+      "openai/gpt-realtime",
+      "realtime",
+      "missing | the provider serves no models of this kind here",
+    ],
+  ] as const;
+  const { line } = imported({
+    model_list: cases.map(([model, mode], at) => entry(`m${at}`, model, {}, { mode })),
+  });
+  for (const [at, [model, , expected]] of cases.entries()) {
+    assertEquals(line(`model_list[${at}].model_info.mode`), expected, model);
+  }
+});
+
+Deno.test("a stated provider that is not known is missing", () => {
+  const { line } = imported({
+    model_list: [entry("a", "openai/m", { custom_llm_provider: "foo" })],
+  });
+  assertEquals(
+    line("model_list[0].litellm_params.custom_llm_provider"),
+    "missing | a provider that is not known",
+  );
+});
+
+Deno.test("a model that LiteLLM calls over the Responses API is called over it", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/responses/one"),
+      entry("b", "azure/responses/two", { api_base: "https://r.openai.azure.com" }),
+      entry("c", "openai/three", {}, { mode: "responses" }),
+      entry("d", "anthropic/four", {}, { mode: "responses" }),
+    ],
+  });
+  for (const [provider, model] of [["openai", "one"], ["azure", "two"], ["openai", "three"]]) {
+    const target = `{provider: ${provider}, model: ${model}, upstream_request_type: responses}`;
+    assertEquals(file.split(target).length, 3, target);
+  }
+  assert(file.includes("{provider: anthropic, model: four}"), file);
+  assertEquals(
+    line("model_list[2].model_info.mode"),
+    "carried | models.c.targets[].upstream_request_type",
+  );
+});
+
+Deno.test("a header or an organization that the file cannot have is missing, and the rest is carried", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/m", {
+        organization: "two\nlines",
+        extra_headers: { Host: "h", "X-A": "b" },
+      }),
+      entry("b", "anthropic/m", { organization: "org-1" }),
+    ],
+  });
+  assert(file.includes("X-A: b") && !/Host|organization/.test(file), file);
+  const path = (at: number, key: string) => `model_list[${at}].litellm_params.${key}`;
+  assertEquals(
+    line(path(0, "extra_headers.Host")),
+    "missing | no header that the file can have",
+  );
+  assertEquals(line(path(0, "organization")), "missing | a value that is not understood");
+  assertEquals(
+    line(path(1, "organization")),
+    "missing | only for providers of the OpenAI API",
+  );
+});
+
+Deno.test("a delay of retries above the usual maximum is not cut by it", () => {
+  const { file } = imported({ model_list: MODELS, router_settings: { retry_after: 120 } });
+  assert(file.includes("initial_delay: 2m\n  max_delay: 2m\n"), file);
+});
+
+Deno.test("both prefixes of Ollama lead to one provider with what it can do", () => {
+  const { file } = imported({
+    model_list: [entry("a", "ollama/m"), entry("b", "ollama_chat/m")],
+  });
+  assert(/b:\n +targets:\n +- \{provider: ollama, model: m\}/.test(file), file);
+  assert(file.includes("structured_outputs: true"), file);
+});
+
+Deno.test("an effort that a target of the name cannot carry is missing, so that the target is tried", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/m", { reasoning_effort: "high" }),
+      entry("a", "ollama/m", { api_base: "http://127.0.0.1:5/api" }),
+      entry("b", "openai/m", { reasoning_effort: "high" }),
+      entry("b", "anthropic/m", { api_base: "https://proxy.example.com" }),
+    ],
+  });
+  assertEquals(file.match(/effort: high/g)?.length ?? 0, 1);
+  assertEquals(
+    line("model_list[2].litellm_params.reasoning_effort"),
+    "missing | a target of the name has no levels of reasoning: it would be skipped",
+  );
+});
