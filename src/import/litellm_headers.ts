@@ -1,5 +1,4 @@
-import { isHeaderName, isHeaderValue } from "../config/fields.ts";
-import { OWN_HEADERS } from "../config/provider_rules.ts";
+import { isHeaderName, isHeaderValue, isOwnHeader } from "../config/fields.ts";
 import { membersOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
@@ -25,7 +24,7 @@ export function readHeaders(tree: Tree | undefined, id: string, variables: Varia
     const text = textOf(value);
     if (text === null || !isHeaderName(name) || !isHeaderValue(text)) continue;
     // A key with this name, and headers that the gateway sets, are refused in our file.
-    if (name === "__proto__" || OWN_HEADERS.has(name.toLowerCase())) continue;
+    if (name === "__proto__" || isOwnHeader(name)) continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;
     const isSecret = SECRET_NAME.test(name) || mayBeSecret(text);
     const wanted = `${id}_${name}`.toUpperCase().replace(/[^A-Z0-9]+/g, "_");
