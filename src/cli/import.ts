@@ -97,7 +97,9 @@ export function checkProblems(imported: Imported): readonly string[] {
 }
 
 /** Returns the problems of an imported file, and its targets that a parameter excludes. */
-function checked({ file, standIns }: Imported) {
+function checked(
+  { file, standIns }: Imported,
+): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   if (file === null) return { problems: [], warnings: [] };
   // Files of credentials are looked for where the configuration will be, by `switchyard check`.
   const loaded = parseConfig(file, standIns, { ...NOTHING_OUTSIDE, files: null });

@@ -115,7 +115,7 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
           thinking_blocks: [{ type: "thinking", thinking: "hm", signature: "s" }],
         })),
       ),
-    refusedBy: ["native", "local"],
+    refusedBy: ["local"],
   },
   {
     name: "messages with a reasoning text and a call, before the last question",
@@ -202,7 +202,7 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
         content: "Hi",
         thinking_blocks: times(n, () => ({ type: "thinking", thinking: "hm", signature: "s" })),
       }),
-    refusedBy: ["native", "local"],
+    refusedBy: ["local"],
   },
   {
     name: "members of a message",

@@ -11,7 +11,6 @@ interface ResponsesShape {
   readonly name: string;
   readonly fields: (n: number) => JsonObject;
   readonly refusedBy?: readonly ProviderName[];
-  readonly most?: number;
 }
 
 const TRANSLATED = ["compat", "messages", "local"] as const;
@@ -139,7 +138,6 @@ const SHAPES: readonly ResponsesShape[] = [
   },
   {
     name: "members that are null",
-    most: MAX_GROWN_MEMBERS,
     fields: (n) => ({ ...input(USER), ...Object.fromEntries(times(n, (at) => [`x${at}`, null])) }),
   },
   {
@@ -170,13 +168,13 @@ const COUNTED: readonly (readonly [name: string, answer: JsonObject])[] = [
 /** Requests for a response, and questions about one, in which one thing grows. */
 export const RESPONSES_REQUESTS: readonly GrowingCall[] = [
   ...PROVIDERS.flatMap((provider) =>
-    SHAPES.map(({ name, fields, refusedBy = [], most }, at) => {
+    SHAPES.map(({ name, fields, refusedBy = [] }, at) => {
       const stream = at % 2 === 0;
       return growingCall(`responses over ${provider}: ${name}`, (n) => ({
         path: "/responses",
         body: JSON.stringify({ model: `${provider}/m`, stream, ...fields(n) }),
         answer: shortAnswer(provider, stream),
-      }), { isRefused: refusedBy.includes(provider), most });
+      }), { isRefused: refusedBy.includes(provider), most: MAX_GROWN_MEMBERS });
     })
   ),
   growingCall("responses: items that are none", (n) => ({
