@@ -25,7 +25,8 @@ export interface KeyForUser {
 }
 
 /**
- * Returns the key for the end user that a request names. A client with the key may name any of them.
+ * Returns the key for the end user that a request names. A client with the key may name any of
+ * them.
  */
 export function keyForUser(
   key: ClientKey,

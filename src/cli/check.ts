@@ -238,9 +238,9 @@ function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
 }
 
 /**
- * Returns a line for each client key with a budget in USD, of its own or of its end users, and each
- * route, if the key may use targets of the route that have no price. Models that only clients name
- * are not known here.
+ * Returns a line for each client key with a budget in USD, also of its end users, and each route,
+ * if the key may use targets of the route that have no price. Models that only clients name are not
+ * known here.
  */
 function unpricedLines(generation: Generation): string[] {
   const keys = generation.clientKeys.map(keyForSomeUser);

@@ -9,8 +9,8 @@ import type { KeySets } from "./key_sets.ts";
 export const CLOCK_SKEW_S = 60;
 
 /**
- * Maximum length of a token, and of its header. Entra writes up to 200 groups into a token, which are
- * some 14,000 characters. At most 1,032 tokens are held at once, so 17 MB.
+ * Maximum length of a token, and of its header. Entra writes up to 200 groups into a token, which
+ * take 10,400 characters. At most 1,032 tokens are held at once, so 17 MB.
  */
 export const MAX_TOKEN_CHARS = 16_384, MAX_HEADER_CHARS = 2048;
 
