@@ -1,5 +1,7 @@
 import { createHash } from "node:crypto";
 import { SUBJECT_PREFIX } from "../traffic/buckets.ts";
+import { refuse, type Result, success } from "../core/failure/result.ts";
+import { decodeHeaderText, type RequestHeaders } from "../core/header_fields.ts";
 import type { ClientGroup, ClientKey, EndUsers } from "./client_key.ts";
 import { isName } from "./tokens/issuer.ts";
 
@@ -14,13 +16,55 @@ export interface EndUser {
 /** Hexadecimal digits of the name of an end user in logs. */
 const HASH_CHARS = 12;
 
+/** A client key for one request. */
+export interface KeyForUser {
+  /** The key, with the limits of the end user that the request names. */
+  readonly key: ClientKey;
+  /** The end user; null without one. */
+  readonly user: EndUser | null;
+}
+
+/**
+ * Returns the key for the end user that a request names. A client with the key may name any of
+ * them.
+ */
+export function keyForUser(
+  key: ClientKey,
+  endUsers: EndUsers,
+  headers: RequestHeaders,
+): Result<KeyForUser> {
+  const { header, isRequired } = endUsers;
+  const written = headers.get(header);
+  if (written === null) {
+    return isRequired
+      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
+      : success({ key, user: null });
+  }
+  // A front end may add its field to that of a browser, which must not choose its user.
+  if (headers.isRepeated?.(header) === true) {
+    return refuse("invalid_value", { kind: "rule", rule: "must be sent once" }, header);
+  }
+  const name = decodeHeaderText(written);
+  if (!isEndUser(name)) {
+    const rule = "must be 1 to 256 characters without control characters and blanks around them";
+    return refuse("invalid_value", { kind: "rule", rule }, header);
+  }
+  const user = newEndUser(key, name);
+  return success({ key: withUserLimits(key, endUsers, user), user });
+}
+
+/** Returns the key with the limits of an end user, if it names any. */
+export function keyForSomeUser(key: ClientKey): ClientKey {
+  return key.endUsers === null ? key : withUserLimits(key, key.endUsers, { caller: "" });
+}
+
 /** True if the text can name an end user: it is taken as it is, so no blank is around it. */
-export function isEndUser(text: string): boolean {
+function isEndUser(text: string): boolean {
   return isName(text) && text.trim() === text;
 }
 
 /** Returns the end user with this name. */
-export function newEndUser({ name }: ClientKey, user: string): EndUser {
+function newEndUser({ name }: ClientKey, user: string): EndUser {
   // A list, because both names may have any character.
   const identity = JSON.stringify([name, user]);
   return {
@@ -30,10 +74,10 @@ export function newEndUser({ name }: ClientKey, user: string): EndUser {
 }
 
 /** Returns the key with the limits of its end user, which are counted together with its own. */
-export function keyOfUser(
+function withUserLimits(
   key: ClientKey,
   { limits }: EndUsers,
-  { caller }: EndUser,
+  { caller }: Pick<EndUser, "caller">,
 ): ClientKey {
   if (limits === null) return key;
   const { requestsPerMinute } = limits;

@@ -7,6 +7,7 @@ import { presetLines, presetText } from "./preset_lines.ts";
 import { usedCapabilities } from "../config/unused_keys.ts";
 import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
+import { readKeyFile } from "../gateway/key_refresh.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { optionValue } from "./arguments.ts";
@@ -23,6 +24,7 @@ import {
 } from "../routing/route_text.ts";
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ClientKey } from "../access/client_key.ts";
+import { keyForSomeUser } from "../access/end_users.ts";
 import { hasBudget, refuseModel, refuseUnpriced } from "../access/permissions.ts";
 import { refuseTier } from "../access/steering.ts";
 import { keyMismatch } from "../routing/match.ts";
@@ -46,7 +48,8 @@ export const check: Command = {
     const { host, port, workers } = loaded.config.server;
     const generation = compile(loaded.config, 1);
     const presets = presetLines(generation);
-    if (presets.problems.length > 0) return printProblems(terminal, presets.problems);
+    const problems = [...presets.problems, ...await keyFileProblems(loaded.config)];
+    if (problems.length > 0) return printProblems(terminal, problems);
     const warnings = [...loaded.warnings, ...presets.warnings, ...unpricedLines(generation)];
     const lines = [
       `${path} is valid.`,
@@ -60,6 +63,19 @@ export const check: Command = {
     return options.has("credentials") ? await checkCredentials(generation, terminal) : OK_STATUS;
   },
 };
+
+/**
+ * Returns a line for each issuer whose file has no usable key. A gateway starts with such a file,
+ * because it is read again later.
+ */
+async function keyFileProblems({ security: { jwt } }: Config): Promise<string[]> {
+  const problems: string[] = [];
+  for (const { name, jwks_file: file } of jwt.issuers) {
+    const read = file === undefined ? null : await readKeyFile(file);
+    if (read?.ok === false) problems.push(`The jwks_file of issuer ${name} ${read.problem}.`);
+  }
+  return problems;
+}
 
 /** Returns what is recorded, of whom and for how long; no line while nothing is. */
 function recordLines(config: Config): string[] {
@@ -222,11 +238,13 @@ function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
 }
 
 /**
- * Returns a line for each client key with a budget in USD and each route, if the key may use
- * targets of the route that have no price. Models that only clients name are not known here.
+ * Returns a line for each client key with a budget in USD, also of its end users, and each route,
+ * if the key may use targets of the route that have no price. Models that only clients name are not
+ * known here.
  */
 function unpricedLines(generation: Generation): string[] {
-  return generation.clientKeys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>
+  const keys = generation.clientKeys.map(keyForSomeUser);
+  return keys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>
     generation.routes.flatMap((route) => {
       if (keyMismatch(route, key) !== null) return [];
       const names = unpricedTargets(generation, route, key);

@@ -98,7 +98,9 @@ function reasonText(
   switch (refusal.kind) {
     case "malformed":
       return "this is no signed token: it has not three parts of base64url with a JSON object as its " +
-        `header, is longer than ${MAX_TOKEN_CHARS} characters, or requires an extension`;
+        "header, or requires an extension";
+    case "too_long":
+      return `this is longer than a token may be, which is ${MAX_TOKEN_CHARS} characters`;
     case "algorithm":
       return `the algorithm of the token is not in algorithms${of || " of any issuer"}`;
     case "unknown_issuer":

@@ -39,6 +39,21 @@ export interface UsageCounts {
 /** Model of the rows of all models beyond the bound of a day. */
 export const OTHER_MODEL = "_dynamic";
 
+/** Client of the rows of all clients beyond the bound of a day. */
+export const OTHER_CLIENT = "_other";
+
+/**
+ * Returns a row with the names under which it counts if its day has no room for it: as all other
+ * models of its client. Of clients that the configuration does not name there may be any number, so
+ * those with tokens, whose names have a slash, count together, and so do the end users of a key.
+ */
+export function rowBeyondBound(row: UsageRow): UsageRow {
+  const { key, user } = ownersOf(row);
+  const isToken = user === "" && key.includes("/");
+  const client = isToken ? OTHER_CLIENT : user === "" ? key : userRowName(key, OTHER_CLIENT);
+  return { ...row, key: client, model: OTHER_MODEL };
+}
+
 /** Returns the sums of two counts. They stay whole numbers that every store can add. */
 export function addCounts(one: UsageCounts, other: UsageCounts): UsageCounts {
   return {

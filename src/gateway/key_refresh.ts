@@ -156,9 +156,8 @@ export async function readKeys(
   world: Pick<World, "after" | "send">,
   closing = new Cancellation(),
 ): Promise<ParsedKeySet> {
-  const text = source.startsWith(FILE)
-    ? await readKeyFile(source.slice(FILE.length))
-    : await fetchKeys(source.slice(URL_PREFIX.length), world, closing);
+  if (source.startsWith(FILE)) return await readKeyFile(source.slice(FILE.length));
+  const text = await fetchKeys(source.slice(URL_PREFIX.length), world, closing);
   return text.ok ? await parseKeySet(text.text) : text;
 }
 
@@ -166,9 +165,10 @@ type KeyText =
   | { readonly ok: true; readonly text: string }
   | Extract<ParsedKeySet, { readonly ok: false }>;
 
-async function readKeyFile(path: string): Promise<KeyText> {
+/** Reads the keys of a file. Never rejects. */
+export async function readKeyFile(path: string): Promise<ParsedKeySet> {
   const read = await readSmallFile(path, MAX_KEY_SET_BYTES);
-  return read.ok ? read : { ok: false, problem: read.reason };
+  return read.ok ? await parseKeySet(read.text) : { ok: false, problem: read.reason };
 }
 
 /** Fetches a key set; a redirect is a failure, because it names another source. */

@@ -10,6 +10,7 @@ export type TokenCheck =
 /** Why a token is refused. */
 export type TokenRefusalKind =
   | "malformed"
+  | "too_long"
   | "unknown_issuer"
   | "algorithm"
   | "unknown_key"

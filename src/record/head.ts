@@ -7,6 +7,7 @@ import { codeOf } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
 import { actedRules, gatewayFields } from "../call/gateway_fields.ts";
+import { isPrivateHeader } from "../call/private_headers.ts";
 import { endOf } from "../observe/report.ts";
 import { configDigest } from "./config_digest.ts";
 import type { PartMask } from "./mask_parts.ts";
@@ -121,20 +122,18 @@ const SECRET_HEADERS: ReadonlySet<string> = new Set([
 
 /** Returns the headers of a request that a record may have. */
 export function recordedHeaders(
-  { headers, generation, client: { key } }: Call,
+  call: Call,
   mask: PartMask,
 ): Record<string, string> {
-  const { routes, config: { security } } = generation;
-  // Of an end user the head has a digest.
-  const secret = [security.api_key.header.toLowerCase(), key?.endUsers?.header];
+  const { headers, generation: { routes } } = call;
   const matched = new Set(routes.flatMap((route) => route.headers.map(([name]) => name)));
   const recorded: Record<string, string> = {};
   for (const [name, value] of headers) {
-    if (SECRET_HEADERS.has(name) || secret.includes(name)) continue;
+    if (SECRET_HEADERS.has(name)) continue;
     const isOfGateway = name.startsWith("x-gateway-") && !SECRET_NAME.test(name);
-    if (RECORDED_HEADERS.has(name) || isOfGateway || matched.has(name)) {
-      recorded[name] = mask.header(value);
-    }
+    if (!RECORDED_HEADERS.has(name) && !isOfGateway && !matched.has(name)) continue;
+    // Of an end user the head has a digest.
+    if (!isPrivateHeader(name, call)) recorded[name] = mask.header(value);
   }
   return recorded;
 }

@@ -2,6 +2,7 @@ import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { breakerState } from "../routing/accounts.ts";
 import type { Call, Capture } from "../call/call.ts";
+import { isPrivateHeader } from "../call/private_headers.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
 
 /** A request to an upstream, as it was sent. */
@@ -73,13 +74,12 @@ export function dashboardFields(call: Call, sent: SentRequest | null): Dashboard
   };
 }
 
-function sharedHeaders({ headers, generation, client: { key } }: Call): DashboardFields["headers"] {
-  // The configuration may name any header for the client key and for its end users.
-  const own = [generation.config.security.api_key.header.toLowerCase(), key?.endUsers?.header];
+function sharedHeaders(call: Call): DashboardFields["headers"] {
   const shared: Record<string, string> = {};
   for (const name of SHARED_HEADERS) {
-    const value = headers.get(name);
-    if (value !== null && value !== "" && !own.includes(name)) {
+    const value = call.headers.get(name);
+    // The configuration may name any header for client keys and for their end users.
+    if (value !== null && value !== "" && !isPrivateHeader(name, call)) {
       shared[name] = decodeHeaderText(value);
     }
   }

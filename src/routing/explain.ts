@@ -8,6 +8,7 @@ import {
 } from "../core/endpoint.ts";
 import { hasCapability, requireNativeProvider } from "../call/capability.ts";
 import { isLapsed } from "../access/client_key.ts";
+import { keyForUser } from "../access/end_users.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import { refuseEndpoint, refuseProvider } from "../access/permissions.ts";
 import { sessionOf } from "../call/session.ts";
@@ -107,6 +108,18 @@ export function explainRouting(
       isServed: false,
     };
   }
+  if (key === null || key.endUsers === null) return explainRequest(call, model, forms);
+  const found = keyForUser(key, key.endUsers, call.headers);
+  if (!found.ok) return { lines: [`Refused: ${messageOf(found.failure)}`], isServed: false };
+  const { key: own, user } = found.value;
+  // A target stays with the end user, as objects do.
+  const client = { ...call.client, key: { ...own, caller: user?.caller ?? own.caller } };
+  return explainRequest({ ...call, client }, model, forms);
+}
+
+/** Returns the routing of a request whose client is known. */
+function explainRequest(call: RouteInput, model: string, forms: RequestForms): Explanation {
+  const { key } = call.client;
   const requested = parseRequestedModel(call, model);
   if (!requested.ok) {
     return { lines: [`Refused: ${messageOf(requested.failure)}`], isServed: false };

@@ -4,8 +4,7 @@ import type { Meter, MeteredUse } from "../access/meter.ts";
 import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
-import { userRowName } from "../core/usage_row.ts";
-import { OTHER_CLIENT } from "../traffic/subjects.ts";
+import { OTHER_CLIENT, userRowName } from "../core/usage_row.ts";
 import { internalError } from "./internal_error.ts";
 
 /**

@@ -1,4 +1,5 @@
 import { MAX_END_USERS } from "../core/end_users.ts";
+import { OTHER_CLIENT } from "../core/usage_row.ts";
 
 /** Clients that the configuration does not name, and whose limits this process counts. */
 export interface Subjects {
@@ -24,9 +25,6 @@ export const MAX_SUBJECTS = 10_000;
 
 /** Maximum number of clients of all pools whose limits a process counts. */
 export const MAX_COUNTED = MAX_SUBJECTS + MAX_END_USERS;
-
-/** Row of usage of all clients for which there is no row. */
-export const OTHER_CLIENT = "_other";
 
 /** How long the use of a call counts, in milliseconds. */
 export interface SubjectUse {

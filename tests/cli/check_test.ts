@@ -1,4 +1,5 @@
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { newSigningKey, tokenSecurity } from "../support/token_issuer.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -316,6 +317,29 @@ Deno.test("a key without effect is named by a warning, and its value is not", as
     "type compat uses (line 13, column 13)",
   ]);
   assert(!out.includes("marker"), out);
+});
+
+Deno.test("check refuses a file of an issuer without a usable key, and says why", async () => {
+  const key = await newSigningKey("k1");
+  const named = async (keys: unknown) => {
+    using keyFile = await configFile(JSON.stringify({ keys }));
+    using file = await configFile(
+      tokenSecurity({ jwks_url: undefined as never, jwks_file: keyFile.path }) +
+        "providers: {openai: {api_key: k}}\n" +
+        "routing: {routes: [{name: all, targets: [{provider: openai}]}]}\n",
+    );
+    const { code, err } = await ran(["check", "--config", file.path]);
+    return [code, err];
+  };
+  assertEquals(await named([key.publicJwk]), [0, ""]);
+  const unusable = [[], [{ kty: "oct", k: "c2VjcmV0" }], [key.publicJwk, key.publicJwk]];
+  for (const keys of unusable) {
+    assertEquals(await named(keys), [1, "The jwks_file of issuer corp has no usable key.\n"]);
+  }
+  assertEquals(await named(Array(101).fill(key.publicJwk)), [
+    1,
+    "The jwks_file of issuer corp has more than 100 keys.\n",
+  ]);
 });
 
 Deno.test("the query of an address is not printed", async () => {

@@ -87,6 +87,57 @@ Deno.test("explain refuses for a key what the gateway refuses it", async () => {
   assertStringIncludes(endpoint.out, "Refused: This client key may not use this endpoint");
 });
 
+Deno.test("explain refuses what the limits of the end user refuse, and a key without the end user that it requires", async () => {
+  using file = await configFile(`
+security:
+  enabled: true
+  api_key:
+    keys:
+      - {name: web, value: s, max_concurrent: 9, end_users: {header: X-Person, template: person}}
+      - {name: strict, value: t, end_users: {header: X-Person, required: true}}
+  templates: [{name: person, budgets: [{per: day, usd: 1}]}]
+providers: {openai: {api_key: k}}
+routing: {routes: [{name: all, targets: [{provider: openai, model: gpt-unknown}]}]}
+`);
+  const asked = (...args: readonly string[]) =>
+    ran(["explain", "--config", file.path, "--model", "auto", ...args]);
+  const without = await asked("--key", "web");
+  assertEquals(without.code, 0, without.out);
+  const named = await asked("--key", "web", "--header", "X-Person=ada");
+  assertEquals(named.code, 1, named.out);
+  assertStringIncludes(
+    named.out,
+    "openai/gpt-unknown skipped: This client key has a budget in USD",
+  );
+  const wrong = await asked("--key", "web", "--header", `X-Person=${"a".repeat(257)}`);
+  assertEquals(wrong.code, 1);
+  assertStringIncludes(wrong.out, "must be 1 to 256 characters");
+  const strict = await asked("--key", "strict");
+  assertEquals(strict.code, 1);
+  assertStringIncludes(strict.out, "Refused: Send the end user in the header x-person.");
+  assertEquals((await asked("--key", "strict", "--header", "X-Person=ada")).code, 0);
+  const checked = await ran(["check", "--config", file.path]);
+  assertStringIncludes(checked.out, "client key web, route all: openai/gpt-unknown has no price");
+  assertEquals(checked.out.includes("client key strict"), false);
+});
+
+Deno.test("explain shows the target that stays with the end user, not that of the key", async () => {
+  using file = await configFile(`
+security:
+  enabled: true
+  api_key: {keys: [{name: web, value: s, end_users: {header: X-Person}}]}
+providers: {a: {type: compat, base_url: "http://a"}, b: {type: compat, base_url: "http://b"}}
+routing: {routes: [{name: all, strategy: sticky, targets: [{provider: a}, {provider: b}]}]}
+`);
+  const targets = new Set<string>();
+  for (let at = 0; at < 20; at++) {
+    const args = ["--key", "web", "--model", "m", "--header", `X-Person=person-${at}`];
+    const { out } = await ran(["explain", "--config", file.path, ...args]);
+    targets.add(/The client key stays with (\w+)/.exec(out)?.[1] ?? out);
+  }
+  assertEquals([...targets].toSorted(), ["a", "b"]);
+});
+
 Deno.test("an unknown key is a problem with the most similar name", async () => {
   const { code, err } = await explained("--key", "adda", "--model", "m");
   assertEquals([code, err], [1, "There is no client key adda; did you mean ada?\n"]);

@@ -178,6 +178,10 @@ Deno.test("the header that names the end users of a client key is not shared", a
     headers: { "authorization": "Bearer key-of-a", "x-gateway-user": "ada", "x-app": "desk" },
   });
   assertEquals([call?.report.client, call?.fields().headers], ["a", { "x-app": "desk" }]);
+  const old = await captured(config("enabled: true", security), {
+    headers: { "authorization": "Bearer old-key", "x-gateway-user": "ada", "x-app": "desk" },
+  });
+  assertEquals([old?.report.client, old?.fields().headers], [null, { "x-app": "desk" }]);
 });
 
 Deno.test("request and response are captured unchanged, each by its own switch", async () => {

@@ -1,4 +1,5 @@
-import { MAX_SUBJECTS, newSubjects, OTHER_CLIENT } from "../../src/traffic/subjects.ts";
+import { OTHER_CLIENT } from "../../src/core/usage_row.ts";
+import { MAX_SUBJECTS, newSubjects } from "../../src/traffic/subjects.ts";
 import { assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 

@@ -8,7 +8,7 @@ import {
   findKey,
   hasEnded,
   isLasting,
-  isTokenShaped,
+  refuseForm,
   type TokenRefusal,
   type ValidToken,
   verifyToken,
@@ -152,7 +152,8 @@ export function newTokenClients(
       const known = findVerified(digest, clock) ?? findRefused(digest, clock) ??
         running.get(digest);
       if (known !== undefined) return known;
-      if (!isTokenShaped(token)) return { kind: "malformed", issuer: null };
+      const refusal = refuseForm(token);
+      if (refusal !== null) return refusal;
       const found = findKey(token, issuers, keySets, clock.now());
       if (found.kind !== "unverified") return found;
       const result = verify(token, digest, found, clock).finally(() => running.delete(digest));

@@ -9,10 +9,11 @@ import {
   whenReady,
 } from "../../core/failure/result.ts";
 import type { TokenResult } from "../../access/tokens/token_clients.ts";
+import { MAX_TOKEN_CHARS } from "../../access/tokens/verify.ts";
 import { requiresKey } from "../../call/generation.ts";
 import { refuseToken } from "./refuse_token.ts";
 import type { Call } from "../../call/call.ts";
-import { isEndUser, keyOfUser, newEndUser } from "../../access/end_users.ts";
+import { keyForUser } from "../../access/end_users.ts";
 import {
   type ClientKey,
   type ClientSecret,
@@ -20,7 +21,6 @@ import {
   isExpired,
 } from "../../access/client_key.ts";
 import { keyField, presentedKey } from "../../access/presented_key.ts";
-import { decodeHeaderText } from "../../core/header_fields.ts";
 
 type KeySettings = Config["security"]["api_key"];
 
@@ -63,7 +63,7 @@ export function authenticate(call: Call): Awaitable<Result<ClientKey | null>> {
 }
 
 /** Buffer of a presented value. The digest of a text as it is takes twice the time for a token. */
-const ENCODED = new Uint8Array(32 * 1024);
+const ENCODED = new Uint8Array(3 * MAX_TOKEN_CHARS);
 
 const ENCODER = new TextEncoder();
 
@@ -78,32 +78,16 @@ function digestOf(presented: string): string {
   return hash("sha256", ENCODED.subarray(0, written), "hex");
 }
 
-/**
- * Returns the key with the limits of the end user that the request names. A client with the key may
- * name any of them.
- */
+/** Returns the key with the limits of the end user that the request names. */
 function identifyUser(call: Call, key: ClientKey, endUsers: EndUsers): Result<ClientKey> {
-  const { header, isRequired } = endUsers;
-  const written = call.headers.get(header);
-  if (written === null) {
-    return isRequired
-      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
-      : success(key);
+  const found = keyForUser(key, endUsers, call.headers);
+  if (!found.ok) return found;
+  const { user, key: own } = found.value;
+  if (user !== null) {
+    call.report.endUser = user.hash;
+    call.caller.name = user.caller;
+    call.client.key = own;
   }
-  // A front end may add its field to that of a browser, which must not choose its user.
-  if (call.headers.isRepeated?.(header) === true) {
-    return refuse("invalid_value", { kind: "rule", rule: "must be sent once" }, header);
-  }
-  const name = decodeHeaderText(written);
-  if (!isEndUser(name)) {
-    const rule = "must be 1 to 256 characters without control characters and blanks around them";
-    return refuse("invalid_value", { kind: "rule", rule }, header);
-  }
-  const user = newEndUser(key, name);
-  const own = keyOfUser(key, endUsers, user);
-  call.report.endUser = user.hash;
-  call.caller.name = user.caller;
-  call.client.key = own;
   return success(own);
 }
 

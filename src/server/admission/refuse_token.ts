@@ -1,6 +1,6 @@
 import { type Failed, refuse } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import type { TokenRefusal } from "../../access/tokens/verify.ts";
+import { MAX_TOKEN_CHARS, type TokenRefusal } from "../../access/tokens/verify.ts";
 import { refuseOverloaded } from "../../call/response_memory.ts";
 
 /** Seconds after which a client with a token of an issuer without usable keys may try again. */
@@ -52,6 +52,8 @@ function invalidText(refusal: Invalid, wallMs: number): string {
   switch (refusal.kind) {
     case "malformed":
       return "This is neither a known client key nor a token; send one of them.";
+    case "too_long":
+      return `This token has more than ${MAX_TOKEN_CHARS} characters; send one with fewer claims.`;
     case "unknown_issuer":
     case "algorithm":
       return "This is not a token of a known issuer; send one that is.";

@@ -1,3 +1,4 @@
+import { statusOf } from "../../core/failure/failure.ts";
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
 import { type Session, SESSION_HEADER } from "../../core/session.ts";
@@ -75,8 +76,8 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
       // The admission has counted the token.
       const uncounted = { ...metrics, tokenChecked() {} };
       const key = authenticate({ ...call, generation: gateway.generation, metrics: uncounted });
-      // One that is verified first is not refused yet.
-      return key instanceof Promise || key.ok ? null : key;
+      // One that is verified first is not refused yet, and one that cannot be verified now neither.
+      return key instanceof Promise || key.ok || statusOf(key.failure) === 503 ? null : key;
     },
   };
 }

@@ -10,8 +10,8 @@ export interface UsageBatch {
 }
 
 /**
- * Usage of client keys by day in a store beyond the process. A day has at most `MAX_DAY_ROWS` rows;
- * more models are added to the row of `OTHER_MODEL`.
+ * Usage of client keys by day in a store beyond the process. A day has at most `MAX_DAY_ROWS` rows
+ * besides those of `rowBeyondBound`.
  */
 export interface UsageStore {
   /** Adds a batch to the stored rows, once, however often it is sent. */

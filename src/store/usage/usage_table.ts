@@ -1,4 +1,4 @@
-import { addCounts, OTHER_MODEL, type UsageRow } from "../../core/usage_row.ts";
+import { addCounts, rowBeyondBound, type UsageRow } from "../../core/usage_row.ts";
 import { MAX_DAY_ROWS } from "./usage_store.ts";
 
 /** Rows of usage in memory, one for each day, key, provider and model. */
@@ -12,13 +12,13 @@ export interface UsageTable {
   readonly size: number;
 }
 
-/** Returns an empty table. `maxRows` bounds its rows besides those of `OTHER_MODEL`. */
+/** Returns an empty table. `maxRows` bounds its rows besides those of `rowBeyondBound`. */
 export function newUsageTable(maxRows = MAX_DAY_ROWS): UsageTable {
   const rows = new Map<string, UsageRow>();
   return {
     add(added) {
       const isNew = !rows.has(nameOf(added));
-      const row = isNew && rows.size >= maxRows ? { ...added, model: OTHER_MODEL } : added;
+      const row = isNew && rows.size >= maxRows ? rowBeyondBound(added) : added;
       const name = nameOf(row);
       const known = rows.get(name);
       rows.set(name, known === undefined ? row : { ...known, ...addCounts(known, row) });

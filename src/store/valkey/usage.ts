@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { type Result, success } from "../../core/failure/result.ts";
-import { OTHER_MODEL, type UsageRow } from "../../core/usage_row.ts";
+import { rowBeyondBound, type UsageRow } from "../../core/usage_row.ts";
 import { SETTLED_TTL_MS } from "../memory/settled_calls.ts";
 import { MAX_DAY_ROWS, type UsageBatch, type UsageStore } from "../usage/usage_store.ts";
 import type { ValkeyConnection } from "./connection.ts";
@@ -78,9 +78,9 @@ export function newValkeyUsage(connection: ValkeyConnection, prefix: string): Us
 }
 
 function rowArguments(row: UsageRow): readonly (string | number)[] {
-  const { key, provider, model, calls, input, output, cached, nanoUsd, estimated } = row;
-  const name = (shown: string) => JSON.stringify([key, provider, shown]);
-  return [name(model), name(OTHER_MODEL), calls, input, output, cached, nanoUsd, estimated];
+  const { calls, input, output, cached, nanoUsd, estimated } = row;
+  const name = ({ key, provider, model }: UsageRow) => JSON.stringify([key, provider, model]);
+  return [name(row), name(rowBeyondBound(row)), calls, input, output, cached, nanoUsd, estimated];
 }
 
 /** Returns the rows of a day; a field that is no row is left out. */

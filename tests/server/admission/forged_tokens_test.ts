@@ -215,7 +215,7 @@ Deno.test("a signature of zeros, an empty one and one in another encoding are re
 Deno.test("what is malformed, too large or deeply nested is refused without a fault", async () => {
   const { verdict, reports } = await gatewayFor();
   const [head = "", body = "", signature = ""] = (await KEY.sign()).split(".");
-  const deep = `${"[".repeat(3_000)}${"]".repeat(3_000)}`;
+  const deep = `${"[".repeat(6_000)}${"]".repeat(6_000)}`;
   const wrong = [
     `${head}.${body}`,
     `${head}.${body}.`,
@@ -226,7 +226,7 @@ Deno.test("what is malformed, too large or deeply nested is refused without a fa
     `${head}.${body}.${signature}\u00e9`,
     `${head}. ${body}.${signature}`,
     `${encode({ alg: "RS256", kid: "k1", pad: "x".repeat(1_600) })}.${body}.${signature}`,
-    `${head}.${encode({ ...CLAIMS, pad: "x".repeat(8_000) })}.${signature}`,
+    `${head}.${encode({ ...CLAIMS, pad: "x".repeat(16_000) })}.${signature}`,
     `${encode(deep.slice(0, 500) + deep.slice(-500))}.${body}.${signature}`,
     `${head}.${encode(`{"iss":"${ISSUER}","a":${deep.slice(1_000, -1_000)}}`)}.${signature}`,
     `${head}.${encode(deep.slice(1_000, -1_000))}.${signature}`,

@@ -336,6 +336,24 @@ Deno.test("metrics have the template, and only label values that the file has", 
   assertStringIncludes(log.join(), '"key_team":"secret-department"');
 });
 
+Deno.test("a token with 200 groups is accepted, and one that is too long is refused by that name", async () => {
+  const rsa = await newSigningKey("k3", "RS256");
+  const groups = Array.from({ length: 200 }, () => crypto.randomUUID());
+  const rules = [{ claim: "groups", values: [groups.at(-1) ?? ""], template: "developer" }];
+  const { call, verdict } = await tokenGateway(
+    tokenSecurity({ algorithms: ["RS256"], rules }),
+    [rsa],
+  );
+  const about = { oid: crypto.randomUUID(), name: "Ada Lovelace", scp: "x".repeat(1_000) };
+  assertEquals(await verdict(await rsa.sign({ ...about, groups })), [200, null]);
+  const long = await rsa.sign({ ...about, groups: [...groups, ...groups] });
+  for (const token of [long, long.replaceAll(".", ""), "x".repeat(100_000)]) {
+    const refused = await got(await call(token));
+    assertEquals<unknown>([refused.status, refused.error.code], INVALID);
+    assertStringIncludes(String(refused.error.message), "more than 16384 characters");
+  }
+});
+
 Deno.test("the debug log has the reason of a refused token by its name, and no claim", async () => {
   const { verdict, log } = await tokenGateway(tokenSecurity(), [KEY]);
   const tokens = [
@@ -343,6 +361,7 @@ Deno.test("the debug log has the reason of a refused token by its name, and no c
     await KEY.sign({ sub: "secret-ada", iss: "https://secret.example" }),
     await KEY.sign({ sub: "secret-ada", groups: ["secret-group"] }),
     "key-of-nobody",
+    "x".repeat(16_385),
   ];
   for (const token of tokens) await verdict(token);
   const refused = log.flatMap((line) => {
@@ -354,6 +373,7 @@ Deno.test("the debug log has the reason of a refused token by its name, and no c
     ["debug", undefined, "unknown_issuer"],
     ["debug", "corp", "not_permitted"],
     ["debug", undefined, "malformed"],
+    ["debug", undefined, "too_long"],
   ]);
   assert(!log.join().includes("secret-"));
 });

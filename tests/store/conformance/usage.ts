@@ -1,4 +1,4 @@
-import { OTHER_MODEL, type UsageRow } from "../../../src/core/usage_row.ts";
+import { OTHER_MODEL, type UsageRow, userRowName } from "../../../src/core/usage_row.ts";
 import type { UsageStore } from "../../../src/store/usage/usage_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -51,7 +51,10 @@ export async function checkUsage(store: UsageStore): Promise<void> {
   assertEquals((await readAll(store, day))[0]?.calls, Number.MAX_SAFE_INTEGER);
 }
 
-/** Checks that a day has at most 10,000 rows besides one of other models. */
+/**
+ * Checks that a day has at most 10,000 rows besides those of other models: one for each client key,
+ * one for all its end users and one for all clients with tokens.
+ */
 export async function checkUsageBound(store: UsageStore): Promise<void> {
   const models = Array.from({ length: 10_000 }, (_, index) => `m${index}`);
   await add(store, "all", models.map((model) => usageRow({ model })));
@@ -64,4 +67,14 @@ export async function checkUsageBound(store: UsageStore): Promise<void> {
   assertEquals(rows.length, 10_001);
   assertEquals(rows.find(({ model }) => model === OTHER_MODEL)?.calls, 2);
   assertEquals(rows.find(({ model }) => model === "m1")?.calls, 2);
+  const users = Array.from({ length: 100 }, (_, at) => userRowName('"ada', `user${at}`));
+  const clients = Array.from({ length: 100 }, (_, at) => `corp/user${at}`);
+  await add(store, "others", ["bob", ...users, ...clients].map((key) => usageRow({ key })));
+  const beyond = (await readAll(store, "2026-11-22")).filter(({ model }) => model === OTHER_MODEL);
+  assertEquals(beyond.map(({ key, calls }) => [key, calls]), [
+    [userRowName('"ada', "_other"), 100],
+    ["_other", 100],
+    ["ada", 2],
+    ["bob", 1],
+  ]);
 }

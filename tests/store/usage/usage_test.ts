@@ -5,7 +5,7 @@ import type { UsageBatch } from "../../../src/store/usage/usage_store.ts";
 import { newUsageTable } from "../../../src/store/usage/usage_table.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { usageRow } from "../conformance/usage.ts";
+import { checkUsageBound, usageRow } from "../conformance/usage.ts";
 
 /** A store that a test can make unavailable; it counts each batch once. */
 function switchedUsage() {
@@ -65,6 +65,10 @@ Deno.test("a read has the calls that wait for their write", async () => {
   usage.add(usageRow());
   assertEquals(await usage.read(["2026-11-22"]), { ok: true, value: [usageRow()] });
   await usage.close();
+});
+
+Deno.test("usage in memory is bounded by its rows", async () => {
+  await checkUsageBound(switchedUsage());
 });
 
 Deno.test("usage in memory has the days that the configuration names, and none with 0 days", async () => {

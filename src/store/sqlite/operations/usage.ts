@@ -1,4 +1,5 @@
-import { OTHER_MODEL, type UsageRow } from "../../../core/usage_row.ts";
+import { rowBeyondBound, type UsageRow } from "../../../core/usage_row.ts";
+import { idOfKeyText, keyText } from "../../key_text.ts";
 import { MAX_DAY_ROWS, type UsageBatch } from "../../usage/usage_store.ts";
 import { type Database, integerOf, textOf } from "../database.ts";
 import type { OperationContext } from "../operation.ts";
@@ -46,6 +47,7 @@ function addRow(database: Database, row: UsageRow, sizes: Map<string, number>): 
     readNumber(database, "select count(*) from usage where day = ?", day);
   const isFull = !isKnown && size >= MAX_DAY_ROWS;
   sizes.set(day, isKnown || isFull ? size : size + 1);
+  const { key: client, model } = isFull ? storedBeyondBound(row) : row;
   const most = Number.MAX_SAFE_INTEGER;
   database.change(
     `insert into usage values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict do update set
@@ -56,9 +58,9 @@ function addRow(database: Database, row: UsageRow, sizes: Map<string, number>): 
        nano_usd = min(nano_usd + excluded.nano_usd, ${most}),
        estimated = min(estimated + excluded.estimated, ${most})`,
     day,
-    key,
+    client,
     provider,
-    isFull ? OTHER_MODEL : row.model,
+    model,
     row.calls,
     row.input,
     row.output,
@@ -66,6 +68,12 @@ function addRow(database: Database, row: UsageRow, sizes: Map<string, number>): 
     row.nanoUsd,
     row.estimated,
   );
+}
+
+/** Returns `rowBeyondBound` of a row whose names have the form in which they are stored. */
+function storedBeyondBound(row: UsageRow): UsageRow {
+  const other = rowBeyondBound({ ...row, key: idOfKeyText(row.key) });
+  return { ...other, key: keyText(other.key) };
 }
 
 /** Returns the usage of one day. */
