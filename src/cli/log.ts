@@ -74,6 +74,13 @@ export const log: Command = {
     if (!FORMATS.some((one) => one === format)) {
       return wrongUsage(terminal, "log", "--format is table, json or jsonl.");
     }
+    if (isExport && options.has("format")) {
+      return wrongUsage(terminal, "log", "--format is not for --export.");
+    }
+    const isTable = format === "table" && !isExport;
+    if (options.has("show-text") && !(isTable && (options.has("text") || options.has("regex")))) {
+      return wrongUsage(terminal, "log", "--show-text is for the table, with --text or --regex.");
+    }
     const content = optionValue(options, "content");
     if (content !== undefined && (content !== "none" || !isExport)) {
       return wrongUsage(terminal, "log", "--content is none, with --export.");
@@ -91,7 +98,6 @@ export const log: Command = {
     return await onSource(options, terminal, async (source) => {
       let last: Hit | null = null;
       let found = 0;
-      const isTable = format === "table" && !isExport;
       const isList = format === "json" && !isExport;
       let records = 0;
       let unreadable = 0;
@@ -194,18 +200,20 @@ export const logShow: Command = {
     if (id === undefined) return wrongUsage(terminal, "log show", "Name the ID of a call.");
     const views = Object.entries(VIEWS).filter(([name]) => options.has(name));
     return await onSource(options, terminal, async (source) => {
-      const found: CallRecord[] = [];
+      const found: Hit[] = [];
       const problem = await source.search({
         limit: 1,
         before: null,
         withContent: views.length > 0,
         filter: (name) => name === "id" ? id : undefined,
-      }, (hit) => "record" in hit && found.push(hit.record));
+      }, (hit) => void found.push(hit));
       if (problem !== null) return printProblems(terminal, [problem.text]);
-      const [record] = found;
-      if (record === undefined) {
-        return printProblems(terminal, ["There is no record of this call."]);
+      const [hit] = found;
+      if (hit === undefined) return printProblems(terminal, ["There is no record of this call."]);
+      if (!("record" in hit)) {
+        return printProblems(terminal, ["The content of this record cannot be opened."]);
       }
+      const { record } = hit;
       if (views.length === 0) terminal.out(recordLines(record));
       for (const [, view] of views) {
         const text = view(record, source);

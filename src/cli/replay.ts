@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
-import { newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
+import { MAX_SET_RECORDS, newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
 import { replaySet } from "../replay/replay_set.ts";
 import { reportJson } from "../replay/report.ts";
 import { reportText } from "../replay/report_text.ts";
@@ -85,8 +85,15 @@ export const replay: Command = {
     // Records may come from anywhere: what reads them can neither write nor send.
     terminal.dropWriteAccess();
     terminal.dropNetworkAccess();
+    const set = newRecordSet(records, filter);
+    if (set === null) {
+      const most = MAX_SET_RECORDS.toLocaleString("en");
+      return printProblems(terminal, [
+        `There are more than ${most} records; replay them in parts.`,
+      ]);
+    }
     const report = await replaySet(
-      newRecordSet(records, filter),
+      set,
       {
         ...configs,
         seed: given.seed,

@@ -14,6 +14,7 @@ import type { KeyListener } from "../traffic/key_rests.ts";
 import { breakerState, countResting } from "../routing/accounts.ts";
 import { hasPool } from "../call/key_pool.ts";
 import type { Call, Capture } from "../call/call.ts";
+import { hideClientKey } from "../call/client_key_mask.ts";
 import { changesBetween } from "./changes.ts";
 import { compile, type Divide } from "./compile.ts";
 import type { Generation } from "../call/generation.ts";
@@ -145,6 +146,7 @@ export function newGateway(
     newCapture,
     planned: options.planned ?? null,
     ended(call) {
+      isolated(() => hideClientKey(call));
       // The capture says in the report what is recorded, which the access line has.
       isolated(() => call.capture?.end(call));
       for (const sink of allSinks) isolated(() => sink(call.report));

@@ -61,7 +61,8 @@ export interface Charge {
 export interface CallReport {
   readonly id: string;
   readonly method: string;
-  readonly path: string;
+  /** At the end without the key of the client, as the session and the models. */
+  path: string;
   /** Start of the call on the monotonic clock, in milliseconds. */
   readonly began: number;
   /** Received `traceparent` header; null if absent. */

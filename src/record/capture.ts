@@ -75,23 +75,30 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
   }
 
   /** Returns the record without what exceeds its bounds. */
-  function record({ kind: chosen, why }: Selection): WrittenRecord {
+  function record({ kind: chosen, why }: Selection, { generation }: Call): WrittenRecord {
     const cut: string[] = [];
     const mask = newMask(call);
-    if (chosen === "heads") {
-      return { id: call.id, at, head: recordHead(call, { mask, why, cut }) };
-    }
+    // A turn of a WebSocket is routed by the configuration of its handshake.
+    const newHead = () => recordHead(call, { mask, why, cut, routedBy: generation.config });
+    if (chosen === "heads") return { id: call.id, at, head: newHead() };
     if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
     if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
     const { json, maxChars } = mask.clientKey;
-    // Masked before it is cut, so that no part of a key is left.
-    const recorded = (text: string) =>
-      beginning(json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars)));
+    // Masked before it is cut, and cut before a key that may be only begun, so that no part of one
+    // is left.
+    const recorded = (text: string) => {
+      const masked = json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars));
+      const isCut = text.length > MAX_BODY_CHARS + 1 + maxChars;
+      return textBeginning(
+        isCut ? masked.slice(0, masked.length - maxChars) : masked,
+        MAX_BODY_CHARS,
+      );
+    };
     const text = kind === "none" || isDropped ? null : recorded(response);
     return {
       id: call.id,
       at,
-      head: recordHead(call, { mask, why, cut }),
+      head: newHead(),
       request: {
         headers: recordedHeaders(call, mask),
         query: mask.query(queryOf(url)),
@@ -128,7 +135,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       count();
       return reply;
     },
-    end() {
+    end(ended) {
       sink.release(heldChars);
       // The handshake of a WebSocket is a call; its turns have the records.
       const chosen = call.report.status === 101 ? null : select();
@@ -136,7 +143,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       // A rule may refuse a stream whose beginning was captured.
       const kind = hasOnlyHead(call.report) ? "heads" : chosen.kind;
       call.report.recorded = kind;
-      sink.add(record({ ...chosen, kind }));
+      sink.add(record({ ...chosen, kind }, ended));
     },
   };
 }
@@ -145,8 +152,4 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
 function queryOf(url: string): string {
   const mark = url.indexOf("?");
   return mark < 0 ? "" : url.slice(mark + 1);
-}
-
-function beginning(text: string): string {
-  return textBeginning(text, MAX_BODY_CHARS);
 }

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../config/schema.ts";
+import { maskedProviders } from "./masked_providers.ts";
 
 /** Names of members with secrets, wherever they are. */
 const SECRET_MEMBERS: ReadonlySet<string> = new Set([
@@ -9,6 +10,10 @@ const SECRET_MEMBERS: ReadonlySet<string> = new Set([
   "password",
   "encryption_keys",
   "identity",
+  "client_secret",
+  "secret_access_key",
+  "session_token",
+  "secret",
 ]);
 
 /** Length of a digest, in hexadecimal digits. */
@@ -23,7 +28,8 @@ const digests = new WeakMap<Config, string>();
 export function configDigest(config: Config): string {
   const known = digests.get(config);
   if (known !== undefined) return known;
-  const text = JSON.stringify(config, (name, value: unknown) => {
+  const shown = { ...config, providers: maskedProviders(config) };
+  const text = JSON.stringify(shown, (name, value: unknown) => {
     // `security.api_key` is a section, not a secret.
     const isSecret = SECRET_MEMBERS.has(name) &&
       (typeof value !== "object" || Array.isArray(value) || name === "identity");

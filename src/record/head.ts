@@ -1,3 +1,4 @@
+import type { Config } from "../config/schema.ts";
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
 import { SECRET_NAME } from "../core/secret_name.ts";
@@ -22,11 +23,12 @@ interface HeadParts {
   readonly mask: PartMask;
   readonly why: RecordHead["why"];
   readonly cut: readonly string[];
+  readonly routedBy: Config;
 }
 
 /** Returns the head of a finished call. */
-export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead {
-  const { report, client: { key }, generation: { config } } = call;
+export function recordHead(call: Call, { mask, why, cut, routedBy }: HeadParts): KnownHead {
+  const { report, client: { key } } = call;
   const { usage, units, attempts, ms, failure } = report;
   return {
     method: report.method,
@@ -60,17 +62,17 @@ export function recordHead(call: Call, { mask, why, cut }: HeadParts): KnownHead
     verified: report.verified.map(mask.text),
     redacted: actedRules(report.privacy),
     usage: usage === null ? null : {
-      input: usage.input,
-      output: usage.output,
-      total: usage.total,
-      cached: usage.cached,
-      cache_write: usage.cacheWrite,
-      reasoning: usage.reasoning,
+      input: counted(usage.input),
+      output: counted(usage.output),
+      total: usage.total === null ? null : counted(usage.total),
+      cached: counted(usage.cached),
+      cache_write: counted(usage.cacheWrite),
+      reasoning: counted(usage.reasoning),
     },
     units: units === null ? null : { ...units },
     cost: report.cost,
     ms: { first: ms.firstToken === null ? null : rounded(ms.firstToken), total: rounded(ms.total) },
-    generation: configDigest(config),
+    generation: configDigest(routedBy),
     version: VERSION,
     why: [...why],
     cut: [...cut],
@@ -89,6 +91,11 @@ function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
 
 function shortened(text: string | null): string | null {
   return text === null ? null : textBeginning(text, MAX_NAME_CHARS);
+}
+
+/** Returns a count as the format has it: that of a provider may be any number. */
+function counted(count: number): number {
+  return Math.min(count, Number.MAX_SAFE_INTEGER);
 }
 
 function rounded(ms: number): number {

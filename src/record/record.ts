@@ -64,7 +64,9 @@ const headSchema = z.object({
   units: unitsSchema.nullable().describe("What the call has used besides tokens."),
   cost: z.number().nullable().describe("Cost in USD."),
   ms: z.object({ first: z.number().nullable(), total: z.number() }),
-  generation: z.string().describe("Digest of the configuration without its secrets."),
+  generation: z.string().describe(
+    "Digest of the configuration that has routed the call, without its secrets.",
+  ),
   version: z.string().describe("Version of the gateway."),
   why: z.array(z.enum(["key", "group", "route", "default"]))
     .describe("What asked for the record."),

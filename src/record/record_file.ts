@@ -81,8 +81,6 @@ export interface ScanResult {
   readonly hits: readonly Hit[];
   /** Number before which the next part begins; null at the end. */
   readonly next: number | null;
-  /** Characters of content that were looked through. */
-  readonly chars: number;
 }
 
 /** Totals of a file. */
@@ -210,13 +208,12 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
       for (let index = recordsIn(row) - 1; index >= 0; index--) {
         const number = numberOf(row, index);
         if (before !== null && number >= before) continue;
-        const unreadable = (keyNumber: number | null) => {
-          if (!matcher.showsUnreadable) return;
+        const unreadable = (keyNumber: number | null) =>
           hits.push({ seq: number, at: integerOf(row, "at"), keyNumber });
-        };
         const stored = typeof heads === "object" ? heads?.[index] : undefined;
-        if (stored === undefined) unreadable(typeof heads === "number" ? heads : null);
-        else if (stored.at >= since && stored.at <= until && matcher.head(stored)) {
+        if (stored === undefined) {
+          if (matcher.showsUnreadable) unreadable(typeof heads === "number" ? heads : null);
+        } else if (stored.at >= since && stored.at <= until && matcher.head(stored)) {
           const opened = matcher.body !== null || withContent ? readBodies(seq)(index) : null;
           chars += opened?.chars ?? 0;
           const excerpt = opened === null ? null : matcher.body?.(opened.body) ?? null;
@@ -226,11 +223,11 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
             hits.push({ seq: number, record: newRecord(stored, content), excerpt });
           }
         }
-        if (hits.length >= limit || chars > maxChars) return { hits, next: number, chars };
+        if (hits.length >= limit || chars > maxChars) return { hits, next: number };
       }
     }
     const last = rows.length < MAX_SLICE_ROWS ? undefined : rows.at(-1);
-    return { hits, next: last === undefined ? null : numberOf(last, 0), chars };
+    return { hits, next: last === undefined ? null : numberOf(last, 0) };
   }
 
   return {

@@ -7,7 +7,13 @@ import { openingProblem, type Problem } from "../store/sqlite/problems.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { newRecordCapture } from "./capture.ts";
 import type { RecordReply } from "./messages.ts";
-import type { RecordTotals, ScanRequest, ScanResult, Written } from "./record_file.ts";
+import type {
+  RecordSettings,
+  RecordTotals,
+  ScanRequest,
+  ScanResult,
+  Written,
+} from "./record_file.ts";
 import { recordFileOptions, recordSettings } from "./record_settings.ts";
 import { mayRecord } from "./select.ts";
 import { MAX_ROW_RECORDS } from "./tables.ts";
@@ -69,6 +75,8 @@ const OPEN_TIMEOUT_MS = 30_000, CLOSE_TIMEOUT_MS = 2_000;
 interface WaitingRecord {
   readonly record: WrittenRecord;
   readonly chars: number;
+  /** Those at the end of its call, which mask it. */
+  readonly settings: RecordSettings;
 }
 
 /** Returns the size of what a record holds in memory. */
@@ -104,6 +112,8 @@ export function openRecorder(
   let heldChars = 0;
   let dropped = 0;
   let totals = NO_TOTALS;
+  let settings = recordSettings(config);
+  let applied = settings;
   let ids = 0;
   let isPaused = false;
   let cancelBatch: (() => void) | null = null;
@@ -248,7 +258,7 @@ export function openRecorder(
   function schedule(): void {
     if (inFlight.length > 0) return;
     if (state === "closing" && waiting.length === 0) return thread.post({ kind: "close" });
-    if (waiting.length === 0) return;
+    if (waiting.length === 0) return use(settings);
     // Of a few large ones no more may come: they would wait alone, one after the other.
     const isEnough = waiting.length >= MAX_ROW_RECORDS ||
       waiting.reduce((sum, { chars }) => sum + chars, 0) > MAX_BATCH_CHARS;
@@ -259,15 +269,25 @@ export function openRecorder(
   function send(): void {
     cancelBatch?.();
     cancelBatch = null;
-    if (inFlight.length > 0) return;
+    const [first] = waiting;
+    if (inFlight.length > 0 || first === undefined) return;
+    use(first.settings);
     let chars = 0;
     const count = waiting.findIndex((one, index) => {
       chars += one.chars;
-      return index >= MAX_ROW_RECORDS || (index > 0 && chars > MAX_BATCH_CHARS);
+      return index >= MAX_ROW_RECORDS || one.settings !== first.settings ||
+        (index > 0 && chars > MAX_BATCH_CHARS);
     });
     inFlight = waiting.splice(0, count < 0 ? waiting.length : count);
     const records = inFlight.map(({ record }) => record);
     thread.post({ kind: "write", records, now: world.wall() });
+  }
+
+  /** Sends settings to the thread unless it has them. */
+  function use(next: RecordSettings): void {
+    if (next === applied) return;
+    applied = next;
+    thread.post({ kind: "apply", settings: next });
   }
 
   const sink = {
@@ -285,7 +305,7 @@ export function openRecorder(
       if (isPaused) return drop("disk", 1);
       const isFull = waiting.length + inFlight.length >= limits.records;
       if (isFull || !sink.hold(chars)) return drop("queue", 1);
-      waiting.push({ record, chars });
+      waiting.push({ record, chars, settings });
       schedule();
     },
   };
@@ -296,7 +316,9 @@ export function openRecorder(
         ? newRecordCapture(call, sink, () => world.wall())
         : null,
     apply(next) {
-      if (state === "ready") thread.post({ kind: "apply", settings: recordSettings(next) });
+      if (state !== "ready") return;
+      settings = recordSettings(next);
+      schedule();
     },
     scan(request) {
       if (state !== "ready") return Promise.resolve(null);

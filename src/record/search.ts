@@ -2,9 +2,6 @@ import type { Awaitable } from "../core/failure/result.ts";
 import type { RecordFilter } from "./filter.ts";
 import type { Hit, ScanRequest, ScanResult } from "./record_file.ts";
 
-/** Characters of content that one search looks through. */
-const MAX_SEARCHED_CHARS = 2 * 1024 * 1024 * 1024;
-
 /** Number of hits of a list without its own, and the maximum for hits without their content. */
 export const DEFAULT_LIMIT_RECORDS = 20, MAX_LIMIT_RECORDS = 1_000;
 
@@ -37,14 +34,12 @@ export async function* searchRecords(
   { filter, limit, before, withContent }: Search,
   isLeft: () => boolean = () => false,
 ): AsyncGenerator<Hit | null, void, void> {
-  let chars = 0;
-  for (let left = limit, next = before; left > 0 && chars < MAX_SEARCHED_CHARS && !isLeft();) {
+  for (let left = limit, next = before; left > 0 && !isLeft();) {
     const result = await scan({ filter, before: next, limit: left, withContent });
     if (result === null) return yield null;
     yield* result.hits;
     if (result.next === null) return;
     next = result.next;
     left -= result.hits.length;
-    chars += result.chars;
   }
 }

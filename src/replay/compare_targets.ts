@@ -83,11 +83,9 @@ function requestDifferences(before: TargetView, after: TargetView, isExact: bool
   if (changes.length === 0 && isExact) {
     return [...found, { kind: "request", paths: ["$"], before: "bytes", after: "other bytes" }];
   }
-  // One entry for each path: the same change at each message is one.
-  const byPath = new Map(changes.toReversed().map((change) => [change.path, change]));
   return [
     ...found,
-    ...[...byPath.values()].toReversed().map((change): Difference => ({
+    ...changes.map((change): Difference => ({
       kind: "request",
       paths: [change.path],
       before: shapeOf(change.before),

@@ -9,8 +9,11 @@ export interface JsonChange {
   readonly after: JsonValue | undefined;
 }
 
-/** Maximum number of changes that are listed; a further one is at the path of the whole value. */
-const MAX_CHANGES = 50;
+/** Maximum number of paths that are listed; a further change is at the path of the whole value. */
+const MAX_PATHS = 50;
+
+/** Path of the whole value. */
+const WHOLE = "$";
 
 /** Maximum depth to which values are compared by path; deeper ones are compared as a whole. */
 const MAX_DEPTH = 100;
@@ -18,14 +21,17 @@ const MAX_DEPTH = 100;
 /** A member whose name needs no quotation marks in a path. */
 const PLAIN_NAME = /^[A-Za-z_][\w-]*$/;
 
-/** Returns the places at which two values differ, in the order of their texts. */
+/**
+ * Returns the places at which two values differ, in the order of their texts: of each path the
+ * first one, because the same change at each message is one.
+ */
 export function jsonChanges(
   before: JsonValue | undefined,
   after: JsonValue | undefined,
 ): readonly JsonChange[] {
-  const found: JsonChange[] = [];
+  const found = new Map<string, JsonChange>();
   collect(before, after, "", 0, found);
-  return found;
+  return [...found.values()];
 }
 
 function collect(
@@ -33,9 +39,9 @@ function collect(
   after: JsonValue | undefined,
   path: string,
   depth: number,
-  found: JsonChange[],
+  found: Map<string, JsonChange>,
 ): void {
-  if (found.length >= MAX_CHANGES || before === after) return;
+  if (before === after) return;
   if (depth < MAX_DEPTH && Array.isArray(before) && Array.isArray(after)) {
     // Items are compared by their place: what is inserted changes all that follows.
     for (let at = 0; at < Math.max(before.length, after.length); at++) {
@@ -50,7 +56,8 @@ function collect(
     return;
   }
   if (JSON.stringify(before) === JSON.stringify(after)) return;
-  found.push({ path: path === "" ? "$" : path, before, after });
+  const listed = path !== "" && (found.has(path) || found.size < MAX_PATHS) ? path : WHOLE;
+  if (!found.has(listed)) found.set(listed, { path: listed, before, after });
 }
 
 function own(object: { [name: string]: JsonValue | undefined }, name: string) {

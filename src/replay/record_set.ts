@@ -45,7 +45,10 @@ export interface RecordText {
 /** Bytes that are read at once while lines are looked for. */
 const BLOCK_BYTES = 1024 * 1024;
 
-const LINE_FEED_CODE = 0x0a;
+const LINE_FEED_CODE = 0x0a, CARRIAGE_RETURN_CODE = 0x0d;
+
+/** Maximum number of records that are replayed together: the places of all are in memory. */
+export const MAX_SET_RECORDS = 1_000_000;
 
 /** Maximum length of the text of a record: both bodies, each character as its longest escape. */
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
@@ -59,12 +62,20 @@ interface FoundRecord extends Omit<RecordEntry, "isChained"> {
   readonly hasConversation: boolean;
 }
 
-/** Finds the records of exported lines. Only their places stay in memory. */
-export function newRecordSet(text: RecordText, filter: ReplayFilter): RecordSet {
+/**
+ * Finds the records of exported lines. Only their places stay in memory. Null if there are more
+ * than `max`.
+ */
+export function newRecordSet(
+  text: RecordText,
+  filter: ReplayFilter,
+  max = MAX_SET_RECORDS,
+): RecordSet | null {
   const found: FoundRecord[] = [];
   // A longer text is no record, and would take the memory.
   const textOf = (place: RecordPlace) => place.length > MAX_RECORD_BYTES ? "" : text.textAt(place);
   for (const place of text.places()) {
+    if (found.length === max) return null;
     const { id = "", at = "", head = null, previous = null } = lightly(textOf(place));
     found.push({
       id: typeof id === "string" ? id : "",
@@ -125,17 +136,23 @@ export function* placesIn(
   const block = new Uint8Array(BLOCK_BYTES);
   let start = 0;
   let at = 0;
+  /** The byte before the end of a line or of the text. */
+  let last = 0;
+  const isBlank = (length: number) =>
+    length === 0 || (length === 1 && last === CARRIAGE_RETURN_CODE);
   for (;;) {
     const count = readInto(block, at);
     if (count === 0) break;
     for (let from = 0;;) {
       const end = block.subarray(0, count).indexOf(LINE_FEED_CODE, from);
+      last = block[(end < 0 ? count : end) - 1] ?? last;
       if (end < 0) break;
-      if (at + end > start) yield { start, length: at + end - start };
+      const length = at + end - start;
+      if (!isBlank(length)) yield { start, length };
       start = at + end + 1;
       from = end + 1;
     }
     at += count;
   }
-  if (at > start) yield { start, length: at - start };
+  if (!isBlank(at - start)) yield { start, length: at - start };
 }

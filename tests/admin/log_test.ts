@@ -147,7 +147,7 @@ Deno.test("a search that finds nothing ends when its reader leaves, and counts o
     const read = reader?.read();
     const left = reader?.cancel();
     // It would go on before the record with this number.
-    scans.at(-1)?.resolve({ hits: [], next: 1, chars: 1 });
+    scans.at(-1)?.resolve({ hits: [], next: 1 });
     assertEquals((await read)?.done, true);
     await left;
     assertEquals(scans.length, search);

@@ -12,7 +12,7 @@ import {
   WRITTEN_KEY,
 } from "../record/support.ts";
 import { blocksIn } from "../docs/pages.ts";
-import { query } from "../store/sqlite/inspect.ts";
+import { execute, query } from "../store/sqlite/inspect.ts";
 import { testTerminal } from "./test_terminal.ts";
 
 const HOSTILE = "\u001b[31mred\u0007 \u009b31m \u{e0041}\u202egnp.exe";
@@ -192,10 +192,15 @@ privacy:
 Deno.test("wrong options end with status 2, and a missing record or file with 1 and a sentence", () =>
   withRecords(async (command, folder) => {
     for (
-      const args of [["--since", "soon"], ["--limit", "0"], ["--format", "csv"], [
-        "--content",
-        "none",
-      ]]
+      const args of [
+        ["--since", "soon"],
+        ["--limit", "0"],
+        ["--format", "csv"],
+        ["--content", "none"],
+        ["--export", "--format", "json"],
+        ["--show-text"],
+        ["--show-text", "--text", "me", "--format", "jsonl"],
+      ]
     ) {
       assertEquals((await command("log", ...args))[0], 2, args.join(" "));
     }
@@ -204,6 +209,19 @@ Deno.test("wrong options end with status 2, and a missing record or file with 1 
     assertEquals([status, err], [1, "There is no record of this call.\n"]);
     const [missing, , trouble] = await command("log", "--file", `${folder}/none.db`);
     assertEquals([missing, trouble], [1, `There is no file ${folder}/none.db (record.path).\n`]);
+  }));
+
+Deno.test("content that cannot be opened is counted where it was wanted, whatever chose its record", () =>
+  withRecords(async (command, folder) => {
+    execute(`${folder}/record.db`, "update record set body = zeroblob(100) where body is not null");
+    const err = "Not printed, because they cannot be opened: 1 records.\n";
+    assertEquals(await command("log", "--key", "ada", "--export"), [0, "", err]);
+    assertEquals((await command("log", "show", "id-1"))[0], 0);
+    assertEquals(await command("log", "show", "id-1", "--request"), [
+      1,
+      "",
+      "The content of this record cannot be opened.\n",
+    ]);
   }));
 
 Deno.test("record info counts the records of a file, and names keys that are gone", () =>

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { MAX_BODY_CHARS } from "../../src/record/capture.ts";
+import { parseRecord } from "../../src/record/record.ts";
 import { privacyConfig } from "../privacy/rules.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, MESSAGES } from "../support/chat_call.ts";
@@ -225,6 +226,41 @@ ${PLACE}`,
       }));
   }
 }
+
+Deno.test("no part of a client key is at the end of a cut body, whatever was masked before", () =>
+  withFolder(async (folder) => {
+    const key = "0123456789abcdefghijklmnopqrstuvwxyz";
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, finish } = await recordingGateway(
+      `${recordSection(folder, "calls: all, policy: none")}
+security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}
+${PLACE}`,
+      world,
+    );
+    for (let shift = 0; shift < 8 * key.length; shift += 30) {
+      const content = `${key.repeat(12)}${"-".repeat(MAX_BODY_CHARS - 490 + shift)}${key}`;
+      const headers = { authorization: `Bearer ${key}` };
+      await (await app(chatRequest({ headers, body: { messages: [{ role: "user", content }] } })))
+        .body?.cancel();
+    }
+    const records = await finish();
+    assert(records.length > 5);
+    for (const { request } of records) {
+      assert(request?.body?.includes("[client_key]") && !/[0-9a-z]{10}"?$/.test(request.body));
+    }
+  }));
+
+Deno.test("counts of a provider that are no exact integers any more are in a record that is read", () =>
+  withFolder(async (folder) => {
+    const count = Number.MAX_SAFE_INTEGER;
+    const usage = { prompt_tokens: count, completion_tokens: count };
+    const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, usage }) });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    await (await app(chatRequest())).body?.cancel();
+    const [record] = await finish();
+    assertEquals(record?.head.usage?.total, count);
+    assert(parseRecord(JSON.stringify(record)).ok);
+  }));
 
 Deno.test("a short client key is not recorded as a value, and a word that is like it stays", () =>
   withFolder(async (folder) => {

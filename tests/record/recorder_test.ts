@@ -268,11 +268,32 @@ Deno.test("a reload changes what is recorded of the next calls, and the bounds o
     );
     await send(gateway);
     assertEquals(gateway.reports.map(({ recorded }) => recorded), ["all", "heads", null]);
+    assertEquals((await gateway.finish()).length, 2);
     const applied = gateway.thread.requests.flatMap((one) =>
       one.kind === "apply" ? [one.settings.keepMs] : []
     );
     assertEquals(applied, [7_200_000]);
-    assertEquals((await gateway.finish()).length, 2);
+  }));
+
+Deno.test("a record that waits is masked by the policy of its time, whatever a reload brings meanwhile", () =>
+  withFolder(async (folder) => {
+    const time = world();
+    const secret = `AKIA${"Q7MZ".repeat(4)}`;
+    const text = (policy: string) =>
+      recordSection(folder, `calls: all, policy: ${policy}`) + oneProvider("http://up");
+    const gateway = await recordingGateway(text("credentials"), time);
+    for (const policy of ["none", "credentials", "none"]) {
+      await send(gateway, `It is ${secret}`);
+      gateway.recorder.apply(parsedConfig(text(policy)));
+    }
+    await time.advance(500);
+    await time.advance(500);
+    await time.advance(500);
+    const records = await gateway.finish();
+    assertEquals(
+      records.map(({ request }) => request?.body?.includes(secret)),
+      [false, true, false],
+    );
   }));
 
 Deno.test("a file in a missing folder, or one that is a folder, is refused with one sentence", () =>

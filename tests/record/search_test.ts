@@ -135,6 +135,19 @@ Deno.test("a search reads no further than its hits are taken", () =>
     assertEquals(scans, 1);
   }));
 
+Deno.test("a search ends with the oldest record, however much content is before it", async () => {
+  const old = { seq: 1, at: 0, keyNumber: null };
+  const search = { filter: { text: "x" }, limit: 1, before: null, withContent: false };
+  let scans = 0;
+  const hits = searchRecords(() => {
+    const isLast = ++scans === 10;
+    // As many characters as the parts of a search over a large file have.
+    const result = { hits: isLast ? [old] : [], next: isLast ? null : 10 - scans, chars: 2 ** 30 };
+    return result;
+  }, search);
+  assertEquals(await Array.fromAsync(hits), [old]);
+});
+
 const EVENTS = (pieces: readonly string[]) =>
   pieces.map((content) =>
     `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content } }] })}\n\n`

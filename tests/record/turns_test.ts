@@ -1,8 +1,10 @@
+import { configDigest } from "../../src/record/config_digest.ts";
 import { assertEquals } from "../support/assert.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { saying, wordStreams } from "../support/word_stream.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { oneProvider } from "../support/gateway.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
 import { recordingGateway, recordSection, withFolder } from "./support.ts";
 
 Deno.test("each turn of a WebSocket is one record, and its handshake is none", () =>
@@ -57,5 +59,31 @@ Deno.test("what is recorded of an open socket follows a reload, for its next tur
     assertEquals(
       records.map(({ request }) => request && JSON.parse(request.body ?? "{}").input),
       ["calls: all", undefined],
+    );
+  }));
+
+Deno.test("the head of a turn names the configuration of the handshake, which has routed it", () =>
+  withFolder(async (folder) => {
+    const config = (model: string) => `
+providers: {up: {type: compat, base_url: "http://up", default_model: ${model}}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+${recordSection(folder)}`;
+    const { recorder, finish } = await recordingGateway(config("old"), scriptedWorld());
+    await using served = socketGateway(config("old"), {
+      ...wordStreams(() => saying("yes")),
+      newCapture: recorder.newCapture,
+    });
+    {
+      await using client = await served.open();
+      const request = { type: "response.create", input: "question", store: false };
+      await client.turn(request);
+      served.reload(config("new"));
+      await client.turn(request);
+      await served.reported(3);
+    }
+    const heads = (await finish()).map(({ head }) => head);
+    assertEquals(
+      heads.map(({ attempts, generation }) => [attempts.at(-1)?.model, generation]),
+      Array(2).fill(["old", configDigest(parsedConfig(config("old")))]),
     );
   }));

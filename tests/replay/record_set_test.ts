@@ -1,12 +1,19 @@
-import { newRecordSet, type RecordPlace } from "../../src/replay/record_set.ts";
-import { assertEquals } from "../support/assert.ts";
+import {
+  MAX_SET_RECORDS,
+  newRecordSet,
+  placesIn,
+  type RecordPlace,
+} from "../../src/replay/record_set.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
 function setOf(lines: readonly (Readonly<Record<string, unknown>> | string)[], since = -Infinity) {
   const texts = lines.map((one) => typeof one === "string" ? one : JSON.stringify(one));
-  return newRecordSet({
+  const set = newRecordSet({
     places: () => texts.map(({ length }, start): RecordPlace => ({ start, length })),
     textAt: ({ start }) => texts[start] ?? "",
   }, { key: null, sinceMs: (newest) => newest + since });
+  assert(set !== null);
+  return set;
 }
 
 Deno.test("times are before the newest record, whatever a line that is no record has in its place", () => {
@@ -26,5 +33,36 @@ Deno.test("a text that is longer than any record is not read, and has its place 
       return "{}";
     },
   }, { key: null, sinceMs: () => -Infinity });
+  assert(set !== null);
   assertEquals(set.entries.map((one) => set.textOf(one)), ["", "{}"]);
+});
+
+Deno.test("a set has at most 1,000,000 records, whose places are in memory", () => {
+  let read = 0;
+  const setOf = (max: number) =>
+    newRecordSet({
+      places: () => [0, 1, 2].map((start) => ({ start, length: 2 })),
+      textAt: () => `{"id":"${read++}"}`,
+    }, {
+      key: null,
+      sinceMs: () => -Infinity,
+    }, max);
+  assertEquals(setOf(3)?.entries.length, 3);
+  read = 0;
+  assertEquals([setOf(2), read], [null, 2]);
+  assertEquals(MAX_SET_RECORDS, 1_000_000);
+});
+
+Deno.test("blank lines are no records, whichever line ends a text has", () => {
+  const text = "\r\n{}\r\n\r\n\n{}\n\r\nx\n\r";
+  const bytes = new TextEncoder().encode(text);
+  for (const size of [1, 2, 3, 100]) {
+    const places = placesIn((block, start) => {
+      const part = bytes.subarray(start, start + size);
+      block.set(part);
+      return part.length;
+    });
+    const lines = [...places].map(({ start, length }) => text.slice(start, start + length).trim());
+    assertEquals(lines, ["{}", "{}", "x"], `blocks of ${size}`);
+  }
 });

@@ -23,8 +23,10 @@ export function replayed(
     places: () => lines.map(({ length }, start) => ({ start, length })),
     textAt: ({ start }) => lines[start] ?? "",
   };
+  const set = newRecordSet(text, { key: null, sinceMs: () => -Infinity });
+  if (set === null) throw new Error("too many records");
   return replaySet(
-    newRecordSet(text, { key: null, sinceMs: () => -Infinity }),
+    set,
     {
       before: parsedConfig(before),
       after: parsedConfig(after),

@@ -53,8 +53,12 @@ export function Log({ records }) {
     const query = new URLSearchParams({ limit: String(MAX_ROWS) });
     addFields(query, data, FIELDS.map(([name = ""]) => name));
     await load(`/log?${query}`, (text) => {
+      const lines = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
+      // The last line may say why there are no more.
+      const error = lines.at(-1)?.error ?? null;
       setShown(null);
-      setHits(text.split("\n").filter(Boolean).map((line) => JSON.parse(line)));
+      setHits(error === null ? lines : lines.slice(0, -1));
+      setProblem(error);
     });
   }
 
@@ -103,7 +107,7 @@ export function Log({ records }) {
     hits !== null && view`<${Table} caption="Recorded calls" columns=${COLUMNS}>
       ${hits.map((hit) => view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`)}
       ${
-      hits.length === 0 &&
+      hits.length === 0 && problem === null &&
       view`<${EmptyRow} columns=${COLUMNS.length}>No recorded call matches.<//>`
     }
     <//>`

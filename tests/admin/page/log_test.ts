@@ -25,13 +25,14 @@ browserTest(
         written("id-2", now + 1_000, { head: { status: 502, end: "upstream_status" }, body: null }),
       ], now);
       const world = newRealWorld();
+      let isBroken = false;
       const { admin } = testAdmin(
         oneProvider("http://up"),
         world as never,
         `{enabled: true, password: ${PASSWORD}}`,
         {
           recorder: {
-            scan: (request) => Promise.resolve(file.scan(request)),
+            scan: (request) => Promise.resolve(isBroken ? null : file.scan(request)),
             sizes: () => ({
               ...{ isOn: true, bytes: 20_480, oldestMs: 60_000 },
               ...{ queueChars: 0, dropped: 7 },
@@ -67,6 +68,12 @@ browserTest(
           const element = await shown.page.$("#log");
           await Deno.writeFile(`${folder}/log-${width}.png`, await element!.screenshot());
         }
+        isBroken = true;
+        await shown.page.click('#log button[type="submit"]');
+        await shown.until('document.querySelector("#log .trouble") !== null');
+        isBroken = false;
+        assertEquals(await shown.text("#log .trouble"), "The file of records cannot be read.");
+        assertEquals(await shown.value("document.querySelectorAll('#log tbody tr').length"), 0);
         assertEquals(shown.errors, []);
       }
       admin.close();

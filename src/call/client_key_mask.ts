@@ -1,0 +1,99 @@
+import { presentedKey } from "../access/presented_key.ts";
+import { decodeUriText } from "../core/uri_text.ts";
+import type { Call } from "./call.ts";
+import { requiresKey } from "./generation.ts";
+
+/** Text in the place of a masked client key. */
+const LABEL = "[client_key]";
+
+/** A shorter key may be a common word, so it is masked only where it is a whole value. */
+const MIN_WORD_CHARS = 8;
+
+/** Length of a character in the longest form: its code, in a JSON text within another one. */
+const MAX_ESCAPED_CHARS = "\\\\u0000".length;
+
+/** Masks the key of a call's client wherever else than in its own header the client has put it. */
+export interface ClientKeyMask {
+  text(text: string): string;
+  /** Masks a JSON text, in which the key may be escaped. */
+  json(text: string): string;
+  /** Length of the longest form of the key; 0 without one. */
+  readonly maxChars: number;
+}
+
+/** Returns the mask of the key or the token with which a call was admitted. */
+export function newClientKeyMask(call: Call): ClientKeyMask {
+  const key = keyOf(call);
+  if (key === "") return { text: (text) => text, json: (text) => text, maxChars: 0 };
+  if (key.length < MIN_WORD_CHARS) {
+    const masked = (part: string) => part === key ? LABEL : part;
+    return { text: (text) => text.split("=").map(masked).join("="), json: masked, maxChars: 0 };
+  }
+  const code = codeIn(key);
+  const escaped = JSON.stringify(key).slice(1, -1);
+  const forms = [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
+  return {
+    text: (text) => text.replaceAll(key, LABEL),
+    json(text) {
+      const masked = forms.reduce((one, form) => one.replaceAll(form, LABEL), text);
+      return code.test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
+    },
+    maxChars: MAX_ESCAPED_CHARS * key.length,
+  };
+}
+
+/**
+ * Masks the key of a finished call's client in what its report has of the client's words: it is in
+ * log lines and spans.
+ */
+export function hideClientKey(call: Call): void {
+  const { report } = call;
+  const key = keyOf(call);
+  if (key.length < MIN_WORD_CHARS) return;
+  const has = (text: string) => text.includes(key);
+  const masked = (text: string) => text.replaceAll(key, LABEL);
+  const path = report.path.includes("%") ? decodeUriText(report.path) : report.path;
+  if (has(path)) report.path = encodeURI(masked(path));
+  if (report.session !== null) report.session = masked(report.session);
+  if (report.model !== null) report.model = masked(report.model);
+  for (const [at, one] of report.attempts.entries()) {
+    if (has(one.model)) report.attempts[at] = { ...one, model: masked(one.model) };
+  }
+  for (const name of ["lossy", "verified"] as const) {
+    if (report[name].some(has)) report[name] = report[name].map(masked);
+  }
+}
+
+/** Returns the key that a client has presented; empty without one, or if none is required. */
+function keyOf({ headers, generation }: Call): string {
+  return requiresKey(generation) ? presentedKey(headers, generation.config.security.api_key) : "";
+}
+
+/** Returns the pattern of a character of a key as its code in JSON, which few texts have. */
+function codeIn(key: string): RegExp {
+  const codes = new Set(key.split("").map(codeOf));
+  return new RegExp(`\\\\u(?:${[...codes].join("|")})`, "i");
+}
+
+/**
+ * Returns the pattern of a key in a JSON text, also in one that is a string of another one: each
+ * character as it is or as its code, with the backslashes before it.
+ */
+function anyForm(key: string): RegExp {
+  const forms = key.split("").map((unit, at) => {
+    // From the first of many backslashes only, so that each is looked at once.
+    const begin = at === 0 ? "(?<!\\\\)" : "";
+    const digits = codeOf(unit).replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
+    const escape = ESCAPES[unit] ?? "";
+    const plain = `${escape === "" ? "" : begin}${escape}\\u${codeOf(unit)}`;
+    return `(?:${plain}|${begin}\\\\+u${digits})`;
+  });
+  return new RegExp(forms.join(""), "g");
+}
+
+function codeOf(unit: string): string {
+  return unit.charCodeAt(0).toString(16).padStart(4, "0");
+}
+
+/** Patterns of the escapes before characters that JSON escapes. */
+const ESCAPES: Readonly<Record<string, string>> = { '"': "\\\\*", "/": "\\\\*", "\\": "\\\\" };

@@ -1,0 +1,110 @@
+import type { Call } from "../../src/call/call.ts";
+import { hideClientKey, newClientKeyMask } from "../../src/call/client_key_mask.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
+import { testGateway } from "../support/gateway.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
+import { newReport } from "../../src/observe/report.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+const KEY = "own-key/of-ada";
+
+const CONFIG = `
+security: {enabled: true, api_key: {keys: [{name: ada, value: ${KEY}}]}}
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-upstream}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+
+/** Returns the call of a client with this key, as far as a mask looks at it. */
+function callWith(key: string, report: Partial<Call["report"]> = {}): Call {
+  const generation = compile(parsedConfig(CONFIG), 1);
+  const headers = new Headers({ authorization: `Bearer ${key}` });
+  return { headers, generation, report } as unknown as Call;
+}
+
+/** Returns the mask of a client's key. */
+function maskOf(key: string) {
+  return newClientKeyMask(callWith(key));
+}
+
+/** Returns a text in which some characters of the key are their codes in JSON. */
+function coded(isCoded: (at: number) => boolean, backslashes = "\\"): string {
+  const code = (sign: string) => sign.charCodeAt(0).toString(16).padStart(4, "0");
+  return KEY.split("").map((sign, at) => isCoded(at) ? `${backslashes}u${code(sign)}` : sign)
+    .join("");
+}
+
+Deno.test("a client key is masked in JSON, whichever of its characters are codes", () => {
+  const { json, maxChars } = maskOf(KEY);
+  const written = [
+    KEY,
+    KEY.replace("/", "\\/"),
+    coded(() => true),
+    coded((at) => at === 0),
+    coded((at) => at % 2 === 1),
+    coded(() => true).toUpperCase().replaceAll("\\U", "\\u"),
+    coded((at) => at === 0).replace("/", "\\/"),
+    coded(() => true, "\\\\"),
+  ];
+  for (const one of written) {
+    assertEquals(json(`{"a":"<${one}>"}`), '{"a":"<[client_key]>"}', one);
+    assert(one.length <= maxChars, one);
+  }
+  const others = '{"a":"\\u003cb\\u003e own-key/of-\\u0062da \\u00e9"}';
+  assertEquals(json(others), others);
+});
+
+Deno.test("a masked text stays JSON, whatever backslashes are before the key", () => {
+  const { json } = maskOf(KEY);
+  for (let count = 0; count < 5; count++) {
+    const written = JSON.stringify({ a: `${"\\".repeat(count)}${KEY}` });
+    for (const text of [written, written.replace("own", "\\u006fwn")]) {
+      const { a } = JSON.parse(json(text));
+      assert(a.endsWith("[client_key]"), text);
+    }
+  }
+});
+
+Deno.test("many backslashes and many beginnings of a key take no longer than a text is long", () => {
+  const { json } = maskOf(KEY);
+  const coded = "\\u006f";
+  for (const part of ["\\\\", `${coded}wn-key/of-ad`, "own-key\\\\/of-ad"]) {
+    const text = `"${part.repeat(300_000 / part.length)}x${coded}"`;
+    assertEquals(json(text), text);
+  }
+});
+
+Deno.test("a client key is in no log line, wherever its client puts it", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const { app, log, reports } = testGateway(CONFIG, world);
+  const headers = { host: "localhost", authorization: `Bearer ${KEY}` };
+  const requests = [
+    new Request(`http://localhost/v1/responses/${KEY}`, { headers }),
+    new Request(`http://localhost/v1/responses/${encodeURIComponent(KEY)}`, { headers }),
+    new Request(`http://localhost/${KEY}?a=1`, { headers }),
+    chatRequest({ headers: { ...headers, "x-gateway-sessionid": `of ${KEY}` } }),
+    chatRequest({ headers, body: { prompt_cache_key: KEY } }),
+    chatRequest({ headers, body: { model: KEY } }),
+  ];
+  for (const request of requests) await (await app(request)).body?.cancel();
+  assertEquals(reports.length, requests.length);
+  const written = [...log, ...reports.map((one) => JSON.stringify([one.path, one.attempts]))];
+  const found = written.filter((line) => /own-key|of-ada/.test(line));
+  assertEquals(found, []);
+  assertEquals(reports.map(({ path, session, model }) => [path, session, model]), [
+    ["/v1/responses/%5Bclient_key%5D", null, null],
+    ["/v1/responses/%5Bclient_key%5D", null, null],
+    ["/%5Bclient_key%5D", null, null],
+    ["/v1/chat/completions", "of [client_key]", "m"],
+    ["/v1/chat/completions", "[client_key]", "m"],
+    ["/v1/chat/completions", null, "[client_key]"],
+  ]);
+});
+
+Deno.test("a client key is in no path of a field that a span has", () => {
+  const report = newReport("id", "POST", "/v1/chat/completions", 0);
+  report.lossy = [`metadata.${KEY}`, "stop"];
+  hideClientKey(callWith(KEY, report));
+  assertEquals([report.lossy, report.verified], [["metadata.[client_key]", "stop"], []]);
+});
