@@ -81,8 +81,8 @@ export function growingConfig(more = ""): string {
 }
 
 /**
- * Members of the outermost object, or items of a stored response, in the largest call of the search.
- * The gateway accepts 10,000, and a second comparison doubles 1.4 times as many.
+ * Members of the outermost object, or items of a stored response, in the largest call of the
+ * search. The gateway accepts 10,000, and a second comparison doubles 1.4 times as many.
  */
 export const MAX_GROWN_MEMBERS = 3_500;
 
