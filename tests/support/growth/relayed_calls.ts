@@ -61,12 +61,6 @@ export const RELAYED_CALLS: readonly GrowingCall[] = [
       data: times(n, (at) => ({ id: `batch-${at}`, output_file_id: `file-${at}` })),
     }),
   })),
-  growingCall("transcriptions: escaped quotation marks of a file name", (n) => ({
-    ...transcription(""),
-    body: `${part("model", "native/m")}${
-      part("x", "").replace('"x"', `"x"; y="${'\\"'.repeat(n)}"`)
-    }--b--`,
-  }), { most: 7_000 }),
   growingCall("files: objects of a list", (n) => ({
     method: "GET",
     path: "/files",
