@@ -1,5 +1,5 @@
 import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
-import type { Finder, Match, Rule } from "./types.ts";
+import type { Finder, LocalFinder, Match, Rule, TextFinder } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
 const PIECE_CHARS = 32 * 1024;
@@ -30,7 +30,7 @@ export function joinStrings(strings: readonly string[]): string {
   ).join(SEPARATOR);
 }
 
-/** A search in pieces of a text, each of which takes a few milliseconds. */
+/** A search of a text in pieces, each of which takes a few milliseconds. */
 export interface Search {
   /** Searches the next piece. False if there is none. */
   next(): boolean;
@@ -46,22 +46,66 @@ export interface Search {
   matches(): readonly Match[];
 }
 
-/** Begins a search of a text. */
-export function newSearch(text: string, rules: readonly Rule[]): Search {
+/** Begins a search of a text, in which matches begin in pieces of `pieceChars`. */
+export function newSearch(
+  text: string,
+  rules: readonly Rule[],
+  pieceChars = PIECE_CHARS,
+): Search {
   let found: Match[] = [];
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
   let from = 0;
   let count = 0;
+  const searches = rules.flatMap((rule) =>
+    rule.finders.map((finder) =>
+      "search" in finder ? stepSearch(rule, finder) : pieceSearch(rule, finder)
+    )
+  );
 
-  function searchPiece(rule: Rule, finder: Finder, to: number): void {
+  function add(rule: Rule, { label }: Finder, start: number, end: number): void {
+    if (rule.except.size > 0 && rule.except.has(text.slice(start, end))) return;
+    found.push({ start, end, rule, label });
+  }
+
+  /** Returns the search of a finder for the matches that begin before a place. */
+  function stepSearch(rule: Rule, finder: TextFinder) {
+    const steps = finder.search(text);
+    let searched = 0;
+    return function* (to: number): Generator<void, void, void> {
+      while (searched < to) {
+        const step = steps.next();
+        if (step.done === true) return void (searched = Infinity);
+        const { match } = step.value;
+        if (match !== null) add(rule, finder, match.start, match.end);
+        ({ searched } = step.value);
+        yield;
+      }
+    };
+  }
+
+  function pieceSearch(rule: Rule, finder: LocalFinder) {
     // Without the rest of the text: a search that finds nothing continues to its end.
     const contextChars = finder.maxChars + CONTEXT_CHARS;
-    const begin = finder.needsWhole === true ? 0 : Math.max(0, from - contextChars);
-    const window = finder.needsWhole === true ? text : text.slice(begin, to + contextChars);
-    finder.find(window, from - begin, to - begin, (start, end) => {
-      if (rule.except.size > 0 && rule.except.has(window.slice(start, end))) return;
-      found.push({ start: begin + start, end: begin + end, rule, label: finder.label });
-    });
+    return function* (to: number): Generator<void, void, void> {
+      const begin = Math.max(0, from - contextChars);
+      const window = text.slice(begin, to + contextChars);
+      finder.find(
+        window,
+        from - begin,
+        to - begin,
+        (start, end) => add(rule, finder, begin + start, begin + end),
+      );
+    };
+  }
+
+  function* pieces(): Generator<void, void, void> {
+    while (from < text.length) {
+      const to = Math.min(text.length, from + pieceChars);
+      for (const searchTo of searches) yield* searchTo(to);
+      from = to;
+      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
+      if (to < text.length) yield;
+    }
   }
 
   /** Decides on the matches that begin before a place: later ones begin behind it. */
@@ -77,17 +121,9 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
     }
   }
 
+  const work = pieces();
   return {
-    next() {
-      if (from >= text.length) return false;
-      const to = Math.min(text.length, from + PIECE_CHARS);
-      for (const rule of rules) {
-        for (const finder of rule.finders) searchPiece(rule, finder, to);
-      }
-      from = to;
-      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
-      return from < text.length;
-    },
+    next: () => work.next().done !== true,
     count: () => count,
     matches: () => [...covers.refuse.take(), ...covers.others.take(), ...covers.monitor.take()],
   };
