@@ -203,9 +203,14 @@ type Scoped = Pick<Call, "headers" | "generation"> & {
 
 /**
  * Returns the scopes of tokens. The conversation is the session that the client names, else `root`,
- * the name of what the request continues, else the first text of its user.
+ * the name of what the request continues, which is its ID where that is all that is known, else the
+ * first text of its user.
  */
-export function scopesOf(call: Scoped, body: JsonObject, root?: string): Scopes {
+export function scopesOf(
+  call: Scoped,
+  body: JsonObject,
+  root: string | undefined = rootIn(body),
+): Scopes {
   const { caller, report: { endpoint: { api } } } = call;
   const session = call.client.session ?? sessionOf(call, { api, body });
   const { messages, input, items } = body;
@@ -216,13 +221,19 @@ export function scopesOf(call: Scoped, body: JsonObject, root?: string): Scopes 
   };
 }
 
+/** Returns the ID of what a request continues. */
+function rootIn(body: JsonObject): string | undefined {
+  const { previous_response_id: previous } = body;
+  return conversationIn(body) ?? (typeof previous === "string" ? previous : undefined);
+}
+
 async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
   const [id = conversationIn(body)] = pathIds(call);
   const { previous_response_id: previous } = body;
   if (id !== undefined || typeof previous !== "string") return scopesOf(call, body, id);
   const found = await call.state.objects.responses.find(previous);
   const stored = found.ok ? found.value?.snapshot?.input : undefined;
-  // A response that its provider stores: its tokens are found by its ID.
+  // Of a response that its provider stores only the ID is known.
   return scopesOf(call, body, stored === undefined ? previous : nameOf(stored));
 }
 

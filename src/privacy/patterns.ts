@@ -109,8 +109,8 @@ export function newPatternFinder(
         yield { searched: offset + from, match: null };
         continue;
       }
-      const { start, end } = found;
-      const isMatch = start >= 0 && end > start &&
+      const { start, end }: PatternMatch = found;
+      const isMatch: boolean = start >= 0 && end > start &&
         (check === null || check(text.slice(start, end)));
       from = Math.max(found.begin + 1, isMatch ? end : found.last);
       stepChars = MIN_STEP_CHARS;
