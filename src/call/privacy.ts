@@ -15,7 +15,13 @@ import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
 import { holdBody } from "./body_memory.ts";
-import { conversationIn, pathIds, recallContinued, recallPath } from "./stored_values.ts";
+import {
+  conversationIn,
+  knownTokens,
+  pathIds,
+  recallContinued,
+  recallPath,
+} from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -61,10 +67,12 @@ export async function replaceDocument(
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  const hasTokens = privacy.tokens.size > 0;
+  const written = (hasTokens: boolean) => writtenPaths(call, document.value, hasTokens);
+  const hasTokens = knownTokens(privacy).size > 0;
   if (hasTokens || changesAnswers(privacy.policy.response)) {
-    privacy.counts.lossy = writtenPaths(call, document.value, hasTokens);
+    privacy.counts.lossy = written(hasTokens);
   }
+  if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = written(true);
   if (!replaced.ok || replaced.value === document) return replaced;
   return holdBody(call, replaced.value.text.length) ?? replaced;
 }
@@ -95,6 +103,7 @@ export async function replaceItems(
     (options) => replaceInDocument(privacy, document, options),
   );
   if (!replaced.ok) return replaced;
+  if (privacy.tokens.size > 0) privacy.counts.lossy = privacy.lossyWithTokens;
   const changed = replaced.value.value.input;
   if (replaced.value === document || !Array.isArray(changed)) return success(items);
   const full = holdBody(call, replaced.value.text.length);

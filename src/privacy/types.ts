@@ -135,6 +135,11 @@ export interface CallPrivacy {
   readonly earlier: Map<string, TokenValue>;
   /** ID of the conversation that the request continues; null for none. */
   conversation: string | null;
+  /**
+   * Paths that the answer keeps only in part if what the request continues has tokens, as the API
+   * writes them.
+   */
+  lossyWithTokens: string[];
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;
   /** Each returns the characters that a search of the answer holds back. */

@@ -637,6 +637,36 @@ Deno.test("the stored input of a local response has the label of a masked value"
   assert(text.includes("Mail [email]") && !text.includes(VALUE), text);
 });
 
+Deno.test("keywords that a token breaks are named also where only earlier turns have a value", async () => {
+  const schema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["to"],
+    properties: { to: { type: "string", pattern: "@" } },
+  };
+  const format = { type: "json_schema", name: "x", schema, strict: false };
+  const completion = () => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "{}" }, finish_reason: "stop" }],
+  });
+  for (const isNative of [true, false]) {
+    const gateway = gatewayOf(configOf(isNative), isNative ? nativeResponse : completion);
+    const turn = async (input: string, more: object) => {
+      const body = { model: "m", input, store: true, text: { format }, ...more };
+      const { response, text } = await gateway.call("POST", "/v1/responses", body);
+      const named = response.headers.get("x-gateway-lossy")?.includes("properties.to.pattern");
+      return { id: JSON.parse(text).id, named: named === true };
+    };
+    const clean = await turn("Hello", {});
+    assertEquals((await turn("Again", { previous_response_id: clean.id })).named, false);
+    const { id } = await turn(`Mail ${VALUE}`, {});
+    assertEquals((await turn("Again", { previous_response_id: id })).named, true);
+  }
+});
+
 Deno.test("the items of a conversation come back also where the ID in the path is encoded", async () => {
   const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&");
   const gateway = gatewayOf(config, (_token, body) => {
