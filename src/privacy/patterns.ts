@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Check } from "./checks.ts";
 import { startOfRun } from "./detectors/characters.ts";
-import type { Finder, SearchStep, TextFinder } from "./types.ts";
+import type { Finder, Steps, TextFinder } from "./types.ts";
 
 /**
  * Maximum number of pieces of a stream for which a match waits for one of the texts of `contains`,
@@ -57,15 +57,20 @@ export function newPatternFinder(
   const base = { label, maxChars } as const;
   const finder: TextFinder = {
     ...base,
-    *search(text) {
-      // Strings are searched together, with this character between them.
-      for (let start = 0, end; start < text.length; start = end + 1) {
-        const separator = text.indexOf("\0", start);
-        end = separator < 0 ? text.length : separator;
+    search(text) {
+      let next = 0;
+      let steps: Steps | null = null;
+      return () => {
+        const step = steps?.() ?? null;
+        if (step !== null || next >= text.length) return step;
+        // Strings are searched together, with this character between them.
+        const separator = text.indexOf("\0", next);
+        const [start, end] = [next, separator < 0 ? text.length : separator];
         const part = text.slice(start, end);
-        if (contains.length === 0 || containsOne(part)) yield* stepsIn(part, start);
-        else yield { searched: end, match: null };
-      }
+        steps = contains.length === 0 || containsOne(part) ? stepsIn(part, start) : null;
+        next = end + 1;
+        return steps?.() ?? { searched: end, match: null };
+      };
     },
     heldFrom: (text) => heldFrom(text),
   };
@@ -76,15 +81,17 @@ export function newPatternFinder(
     let waited = 0;
     return {
       ...base,
-      *search(text) {
+      search(text) {
         isMet ||= containsOne(text);
-        if (isMet) yield* stepsIn(text);
+        return isMet ? stepsIn(text) : () => null;
       },
       heldFrom(text) {
         if (isMet) return heldFrom(text);
         const held = heldFrom(text, conditionChars);
         if (action === "monitor") return held;
-        for (const { match } of stepsIn(text)) {
+        const steps = stepsIn(text);
+        for (let step = steps(); step !== null; step = steps()) {
+          const { match } = step;
           if (match === null || except.has(text.slice(match.start, match.end))) continue;
           isMet = ++waited > MAX_WAITING_PIECES || text.length - match.start > MAX_WAITING_CHARS;
           return Math.min(held, match.start);
@@ -95,29 +102,30 @@ export function newPatternFinder(
   }
 
   /** Searches a string that begins at `offset`. */
-  function* stepsIn(text: string, offset = 0): Generator<SearchStep, void, void> {
+  function stepsIn(text: string, offset = 0): Steps {
     let stepChars = MIN_STEP_CHARS;
     let isRest = false;
-    for (let from = 0; from < text.length;) {
+    let from = 0;
+    return () => {
+      if (from >= text.length) return null;
       const to = Math.min(text.length, from + stepChars);
-      const found: PatternMatch | null = (isRest ? nextOfRest(text, from) : null) ??
+      const found = (isRest ? nextOfRest(text, from) : null) ??
         matchFrom(text, from, to + maxChars + CONTEXT_CHARS);
       if (found === null || found.begin >= to) {
         from = to;
         stepChars = Math.min(2 * stepChars, MAX_STEP_CHARS);
         isRest = false;
-        yield { searched: offset + from, match: null };
-        continue;
+        return { searched: offset + from, match: null };
       }
-      const { start, end }: PatternMatch = found;
-      const isMatch: boolean = start >= 0 && end > start &&
+      const { start, end } = found;
+      const isMatch = start >= 0 && end > start &&
         (check === null || check(text.slice(start, end)));
       from = Math.max(found.begin + 1, isMatch ? end : found.last);
       stepChars = MIN_STEP_CHARS;
       isRest = isMatch && found.isCut;
       const match = isMatch ? { start: offset + start, end: offset + end } : null;
-      yield { searched: offset + from, match };
-    }
+      return { searched: offset + from, match };
+    };
   }
 
   /** Returns the match with which the rest of a cut one begins, if that is cut as well. */

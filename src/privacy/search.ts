@@ -1,5 +1,5 @@
 import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
-import type { Finder, LocalFinder, Match, Rule, TextFinder } from "./types.ts";
+import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
 const PIECE_CHARS = 32 * 1024;
@@ -46,6 +46,15 @@ export interface Search {
   matches(): readonly Match[];
 }
 
+/** The search of a finder that goes through a text by itself. */
+interface StepSearch {
+  readonly rule: Rule;
+  readonly finder: TextFinder;
+  readonly steps: Steps;
+  /** Place before which it has found all matches. */
+  searched: number;
+}
+
 /** Begins a search of a text, in which matches begin in pieces of `pieceChars`. */
 export function newSearch(
   text: string,
@@ -56,56 +65,37 @@ export function newSearch(
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
   let from = 0;
   let count = 0;
-  const searches = rules.flatMap((rule) =>
-    rule.finders.map((finder) =>
-      "search" in finder ? stepSearch(rule, finder) : pieceSearch(rule, finder)
-    )
-  );
+  /** How far the finders have come that go through the text by themselves. */
+  const begun: StepSearch[] = [];
+  for (const rule of rules) {
+    for (const finder of rule.finders) {
+      if (!("search" in finder)) continue;
+      begun.push({ rule, finder, steps: finder.search(text), searched: 0 });
+    }
+  }
 
   function add(rule: Rule, { label }: Finder, start: number, end: number): void {
     if (rule.except.size > 0 && rule.except.has(text.slice(start, end))) return;
     found.push({ start, end, rule, label });
   }
 
-  /** Returns the search of a finder for the matches that begin before a place. */
-  function stepSearch(rule: Rule, finder: TextFinder) {
-    const steps = finder.search(text);
-    let searched = 0;
-    return function* (to: number): Generator<void, void, void> {
-      while (searched < to) {
-        const step = steps.next();
-        if (step.done === true) return void (searched = Infinity);
-        const { match } = step.value;
-        if (match !== null) add(rule, finder, match.start, match.end);
-        ({ searched } = step.value);
-        yield;
-      }
-    };
+  function takeStep(search: StepSearch): void {
+    const { searched, match } = search.steps() ?? { searched: Infinity, match: null };
+    search.searched = searched;
+    if (match !== null) add(search.rule, search.finder, match.start, match.end);
   }
 
-  function pieceSearch(rule: Rule, finder: LocalFinder) {
+  function searchPiece(rule: Rule, finder: LocalFinder, to: number): void {
     // Without the rest of the text: a search that finds nothing continues to its end.
     const contextChars = finder.maxChars + CONTEXT_CHARS;
-    return function* (to: number): Generator<void, void, void> {
-      const begin = Math.max(0, from - contextChars);
-      const window = text.slice(begin, to + contextChars);
-      finder.find(
-        window,
-        from - begin,
-        to - begin,
-        (start, end) => add(rule, finder, begin + start, begin + end),
-      );
-    };
-  }
-
-  function* pieces(): Generator<void, void, void> {
-    while (from < text.length) {
-      const to = Math.min(text.length, from + pieceChars);
-      for (const searchTo of searches) yield* searchTo(to);
-      from = to;
-      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
-      if (to < text.length) yield;
-    }
+    const begin = Math.max(0, from - contextChars);
+    const window = text.slice(begin, to + contextChars);
+    finder.find(
+      window,
+      from - begin,
+      to - begin,
+      (start, end) => add(rule, finder, begin + start, begin + end),
+    );
   }
 
   /** Decides on the matches that begin before a place: later ones begin behind it. */
@@ -121,9 +111,24 @@ export function newSearch(
     }
   }
 
-  const work = pieces();
   return {
-    next: () => work.next().done !== true,
+    next() {
+      if (from >= text.length) return false;
+      const to = Math.min(text.length, from + pieceChars);
+      const behind = begun.find(({ searched }) => searched < to);
+      if (behind !== undefined) {
+        takeStep(behind);
+        return true;
+      }
+      for (const rule of rules) {
+        for (const finder of rule.finders) {
+          if (!("search" in finder)) searchPiece(rule, finder, to);
+        }
+      }
+      from = to;
+      decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
+      return from < text.length;
+    },
     count: () => count,
     matches: () => [...covers.refuse.take(), ...covers.others.take(), ...covers.monitor.take()],
   };

@@ -34,15 +34,17 @@ export interface LocalFinder extends FinderFacts {
 
 /** A finder that goes through the whole text by itself. */
 export interface TextFinder extends FinderFacts {
-  /** Searches a text in short steps. */
-  search(text: string): Generator<SearchStep, void, void>;
+  /** Begins the search of a text. */
+  search(text: string): Steps;
 }
 
 /** Finds the values of one kind in a text. */
 export type Finder = LocalFinder | TextFinder;
 
-/** A step of a finder through a text. */
-export interface SearchStep {
+/** Takes the next short step of a finder through a text; null at its end. */
+export type Steps = () => SearchStep | null;
+
+interface SearchStep {
   /** Place before which no later match begins. */
   readonly searched: number;
   /** The match that the step has found; null for none. */
