@@ -39,9 +39,9 @@ interface PatternMatch {
 }
 
 /**
- * Returns the finder of a pattern of RE2. A longer match counts to `maxChars`, and of a pattern with
- * a group `value` only that part. The time is linear in the text: a step reads no more than the
- * characters that a match may have, because a match reads those behind its limit as well.
+ * Returns the finder of a pattern of RE2. A longer match counts to `maxChars`, and of a pattern
+ * with a group `value` only that part. The time is linear in the text: a step is given few
+ * characters, because a match reads those behind its limit as well.
  */
 export function newPatternFinder(
   label: string,

@@ -2,7 +2,7 @@ import type { PrivacyCounts, RuleCount } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import type { Move } from "./moves.ts";
 
-/** What each finder of the values of one kind has, whose time grows with the text and no faster. */
+/** Facts of a finder of the values of one kind. Its time grows with the text and no faster. */
 interface FinderFacts {
   /** Label in masks and tokens: 2 to 12 letters from a to z. */
   readonly label: string;

@@ -115,7 +115,7 @@ function isOfStored(call: Call): boolean {
 
 /**
  * Returns the events of a stored response. The first one says how its texts are written, unless the
- * client goes on behind it.
+ * client reads from a later one on.
  */
 async function* recordsRead(
   call: Call,

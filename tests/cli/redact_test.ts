@@ -31,7 +31,7 @@ Deno.test("redact prints the replaced text and where each value is, never the va
   );
 });
 
-/** Returns a request with the path of its API as the command prints it, and as the gateway sends it. */
+/** Returns a request as the command prints it, and as the gateway sends it. */
 async function shownAndSent(path: string, fields: object, config = CONFIG) {
   const body = JSON.stringify({ model: "m", ...fields });
   using request = await configFile(body);
