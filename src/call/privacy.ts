@@ -15,7 +15,13 @@ import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "./call.ts";
 import { holdBody } from "./body_memory.ts";
-import { conversationIn, pathIds, recallContinued, recallPath } from "./stored_values.ts";
+import {
+  conversationIn,
+  knownTokens,
+  pathIds,
+  recallContinued,
+  recallPath,
+} from "./stored_values.ts";
 import { sessionOf } from "./session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
@@ -61,10 +67,12 @@ export async function replaceDocument(
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  const hasTokens = privacy.tokens.size > 0;
+  const written = (hasTokens: boolean) => writtenPaths(call, document.value, hasTokens);
+  const hasTokens = knownTokens(privacy).size > 0;
   if (hasTokens || changesAnswers(privacy.policy.response)) {
-    privacy.counts.lossy = writtenPaths(call, document.value, hasTokens);
+    privacy.counts.lossy = written(hasTokens);
   }
+  if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = written(true);
   if (!replaced.ok || replaced.value === document) return replaced;
   return holdBody(call, replaced.value.text.length) ?? replaced;
 }
@@ -95,6 +103,7 @@ export async function replaceItems(
     (options) => replaceInDocument(privacy, document, options),
   );
   if (!replaced.ok) return replaced;
+  if (privacy.tokens.size > 0) privacy.counts.lossy = privacy.lossyWithTokens;
   const changed = replaced.value.value.input;
   if (replaced.value === document || !Array.isArray(changed)) return success(items);
   const full = holdBody(call, replaced.value.text.length);
@@ -193,9 +202,14 @@ type Scoped = Pick<Call, "headers" | "generation"> & {
 
 /**
  * Returns the scopes of tokens. The conversation is the session that the client names, else `root`,
- * the name of what the request continues, else the first text of its user.
+ * the name of what the request continues, which is its ID where that is all that is known, else the
+ * first text of its user.
  */
-export function scopesOf(call: Scoped, body: JsonObject, root?: string): Scopes {
+export function scopesOf(
+  call: Scoped,
+  body: JsonObject,
+  root: string | undefined = rootIn(body),
+): Scopes {
   const { caller, report: { endpoint: { api } } } = call;
   const session = call.client.session ?? sessionOf(call, { api, body });
   const { messages, input, items } = body;
@@ -206,13 +220,19 @@ export function scopesOf(call: Scoped, body: JsonObject, root?: string): Scopes 
   };
 }
 
+/** Returns the ID of what a request continues. */
+function rootIn(body: JsonObject): string | undefined {
+  const { previous_response_id: previous } = body;
+  return conversationIn(body) ?? (typeof previous === "string" ? previous : undefined);
+}
+
 async function findScopes(call: Call, body: JsonObject): Promise<Scopes> {
   const [id = conversationIn(body)] = pathIds(call);
   const { previous_response_id: previous } = body;
   if (id !== undefined || typeof previous !== "string") return scopesOf(call, body, id);
   const found = await call.state.objects.responses.find(previous);
   const stored = found.ok ? found.value?.snapshot?.input : undefined;
-  // A response that its provider stores: its tokens are found by its ID.
+  // Of a response that its provider stores only the ID is known.
   return scopesOf(call, body, stored === undefined ? previous : nameOf(stored));
 }
 

@@ -59,11 +59,13 @@ interface StoredFacts {
   readonly isJsonText: boolean;
 }
 
-/** Returns the facts of an answer by its JSON text. Can be interrupted. */
+/** Returns the facts of an answer, or of an event with it, by its JSON text. Can be interrupted. */
 export function* storedFacts(text: string): Generator<void, StoredFacts, void> {
   const ids: string[] = [];
   let isJsonText = false;
-  yield* walkJson(text, ({ kind, start, end }, [holder, place, member, ...rest]) => {
+  yield* walkJson(text, ({ kind, start, end }, [root, ...below]) => {
+    const path = root === "response" ? below : [root, ...below];
+    const [holder, place, member, ...rest] = path;
     if (kind !== "string" || rest.length > 0) return;
     if (holder === "data" && member === "id") ids.push(textOfString(text, start, end));
     if (holder === "text" && place === "format" && member === "type") {

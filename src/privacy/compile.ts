@@ -69,6 +69,7 @@ export function compilePrivacy({ privacy, state }: Settings): CompiledPrivacy | 
       counts: newPrivacyCounts(),
       earlier: new Map(),
       conversation: null,
+      lossyWithTokens: [],
       answer: { isJsonText: false, isThinkingSigned: false },
       held: [],
     }),

@@ -1,8 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Check } from "./checks.ts";
-import type { Span } from "../formats/edit.ts";
 import { startOfRun } from "./detectors/characters.ts";
-import type { Finder } from "./types.ts";
+import type { Finder, Steps, TextFinder } from "./types.ts";
 
 /**
  * Maximum number of pieces of a stream for which a match waits for one of the texts of `contains`,
@@ -18,9 +17,31 @@ export interface PatternOptions {
   readonly maxChars: number;
 }
 
+/** Characters besides its longest match that a pattern sees from the beginning of a match on. */
+const CONTEXT_CHARS = 1_024;
+
+/** Characters in which the matches of one step begin: few behind a match, more without one. */
+const MIN_STEP_CHARS = 256, MAX_STEP_CHARS = 4_096;
+
+/** Parts of patterns that depend on what follows a match. */
+const SEES_END = /\$|\\[bBz]/;
+
+/** A match of a pattern, with its part that counts. */
+interface PatternMatch {
+  /** Where the whole match begins and ends. */
+  readonly begin: number;
+  readonly last: number;
+  /** Where the part begins and ends that counts; -1 if there is none. */
+  readonly start: number;
+  readonly end: number;
+  /** True if more would count without the limit of its length. */
+  readonly isCut: boolean;
+}
+
 /**
- * Returns the finder of a pattern of RE2, in linear time. A longer match counts to `maxChars`, and
- * of a pattern with a group `value` only that part.
+ * Returns the finder of a pattern of RE2. A longer match counts to `maxChars`, and of a pattern
+ * with a group `value` only that part. The time is linear in the text: a step is given few
+ * characters, because a match reads those behind its limit as well.
  */
 export function newPatternFinder(
   label: string,
@@ -29,33 +50,27 @@ export function newPatternFinder(
 ): Finder {
   const pattern = RE2JS.compile(source);
   const hasValue = "value" in pattern.namedGroups();
-  /** The string whose condition was looked at last: mostly it is searched piece by piece. */
-  let known = { text: "", start: -1, contains: false };
-
-  function containsOne(text: string, start: number, end: number): boolean {
-    if (contains.length === 0) return true;
-    if (known.text !== text || known.start !== start) {
-      const part = text.slice(start, end);
-      known = { text, start, contains: contains.some((one) => part.includes(one)) };
-    }
-    return known.contains;
-  }
-
-  const base = { label, maxChars, needsWhole: true } as const;
+  const seesEnd = SEES_END.test(source);
+  const containsOne = (text: string) => contains.some((one) => text.includes(one));
   const heldFrom = (text: string, chars = maxChars) => startOfRun(text, chars, () => true);
   const conditionChars = Math.max(maxChars, ...contains.map(({ length }) => length));
-  const finder: Finder = {
+  const base = { label, maxChars } as const;
+  const finder: TextFinder = {
     ...base,
-    find(text, from, to, found) {
-      // Strings are searched together, with this character between them.
-      for (let part = startOfPart(text, from); part < to;) {
-        const separator = text.indexOf("\0", part);
-        const end = separator < 0 ? text.length : separator;
-        if (containsOne(text, part, end)) findIn(text, Math.max(part, from), to, end, found);
-        part = end + 1;
-      }
-      // The text of a request is not kept beyond its search.
-      if (to >= text.length) known = { text: "", start: -1, contains: false };
+    search(text) {
+      let next = 0;
+      let steps: Steps | null = null;
+      return () => {
+        const step = steps?.() ?? null;
+        if (step !== null || next >= text.length) return step;
+        // Strings are searched together, with this character between them.
+        const separator = text.indexOf("\0", next);
+        const [start, end] = [next, separator < 0 ? text.length : separator];
+        const part = text.slice(start, end);
+        steps = contains.length === 0 || containsOne(part) ? stepsIn(part, start) : null;
+        next = end + 1;
+        return steps?.() ?? { searched: end, match: null };
+      };
     },
     heldFrom: (text) => heldFrom(text),
   };
@@ -66,54 +81,77 @@ export function newPatternFinder(
     let waited = 0;
     return {
       ...base,
-      find(text, from, to, found) {
-        isMet ||= contains.some((one) => text.includes(one));
-        if (isMet) findIn(text, from, to, text.length, found);
+      search(text) {
+        isMet ||= containsOne(text);
+        return isMet ? stepsIn(text) : () => null;
       },
       heldFrom(text) {
         if (isMet) return heldFrom(text);
         const held = heldFrom(text, conditionChars);
         if (action === "monitor") return held;
-        const first = matchesIn(text, 0, text.length)
-          .find(({ start, end }) => !except.has(text.slice(start, end)));
-        if (first === undefined) return held;
-        isMet = ++waited > MAX_WAITING_PIECES || text.length - first.start > MAX_WAITING_CHARS;
-        return Math.min(held, first.start);
+        const steps = stepsIn(text);
+        for (let step = steps(); step !== null; step = steps()) {
+          const { match } = step;
+          if (match === null || except.has(text.slice(match.start, match.end))) continue;
+          isMet = ++waited > MAX_WAITING_PIECES || text.length - match.start > MAX_WAITING_CHARS;
+          return Math.min(held, match.start);
+        }
+        return held;
       },
     };
   }
 
-  /** Finds the matches that begin between `from` and `to` in a string that ends at `end`. */
-  function findIn(
-    text: string,
-    from: number,
-    to: number,
-    end: number,
-    found: (start: number, end: number) => void,
-  ): void {
-    // One character before it, for the boundaries of words.
-    const begin = text[from - 1] === "\0" ? from : Math.max(0, from - 1);
-    const piece = text.slice(begin, Math.min(end, to + maxChars + 1));
-    for (const match of matchesIn(piece, from - begin, to - begin)) {
-      found(begin + match.start, begin + match.end);
-    }
-  }
-
-  function* matchesIn(text: string, from: number, to: number): Generator<Span, void, void> {
-    const matcher = pattern.matcher(text);
-    for (let next = from; next <= text.length && matcher.find(next);) {
-      const begin = matcher.start();
-      if (begin >= to) return;
-      const start = hasValue ? matcher.start("value") : begin;
-      const end = Math.min(hasValue ? matcher.end("value") : matcher.end(), start + maxChars);
+  /** Searches a string that begins at `offset`. */
+  function stepsIn(text: string, offset = 0): Steps {
+    let stepChars = MIN_STEP_CHARS;
+    let isRest = false;
+    let from = 0;
+    return () => {
+      if (from >= text.length) return null;
+      const to = Math.min(text.length, from + stepChars);
+      const found = (isRest ? nextOfRest(text, from) : null) ??
+        matchFrom(text, from, to + maxChars + CONTEXT_CHARS);
+      if (found === null || found.begin >= to) {
+        from = to;
+        stepChars = Math.min(2 * stepChars, MAX_STEP_CHARS);
+        isRest = false;
+        return { searched: offset + from, match: null };
+      }
+      const { start, end } = found;
       const isMatch = start >= 0 && end > start &&
         (check === null || check(text.slice(start, end)));
-      if (isMatch) yield { start, end };
-      next = Math.max(begin + 1, isMatch ? end : matcher.end());
-    }
+      from = Math.max(found.begin + 1, isMatch ? end : found.last);
+      stepChars = MIN_STEP_CHARS;
+      isRest = isMatch && found.isCut;
+      const match = isMatch ? { start: offset + start, end: offset + end } : null;
+      return { searched: offset + from, match };
+    };
   }
-}
 
-function startOfPart(text: string, from: number): number {
-  return from === 0 ? 0 : text.lastIndexOf("\0", from - 1) + 1;
+  /** Returns the match with which the rest of a cut one begins, if that is cut as well. */
+  function nextOfRest(text: string, from: number): PatternMatch | null {
+    const limit = from + 2 * maxChars + 1;
+    const next = matchFrom(text, from, limit);
+    const isNext = next !== null && next.begin === from && next.isCut &&
+      (next.last < limit || !seesEnd);
+    return isNext ? next : null;
+  }
+
+  /** Returns the first match that begins at `from` or later in a text that ends at `limit`. */
+  function matchFrom(text: string, from: number, limit: number): PatternMatch | null {
+    // One character before it, for the boundaries of words.
+    const offset = Math.max(0, from - 1);
+    const matcher = pattern.matcher(text.slice(offset, limit));
+    if (!matcher.find(from - offset)) return null;
+    const group = hasValue ? "value" : 0;
+    const start = matcher.start(group);
+    const end = matcher.end(group);
+    return {
+      begin: offset + matcher.start(),
+      last: offset + matcher.end(),
+      start: start < 0 ? -1 : offset + start,
+      end: offset + Math.min(end, start + maxChars),
+      isCut: end > start + maxChars,
+    };
+  }
 }

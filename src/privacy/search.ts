@@ -1,5 +1,5 @@
 import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
-import type { Finder, Match, Rule } from "./types.ts";
+import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
 const PIECE_CHARS = 32 * 1024;
@@ -30,7 +30,7 @@ export function joinStrings(strings: readonly string[]): string {
   ).join(SEPARATOR);
 }
 
-/** A search in pieces of a text, each of which takes a few milliseconds. */
+/** A search of a text in pieces, each of which takes a few milliseconds. */
 export interface Search {
   /** Searches the next piece. False if there is none. */
   next(): boolean;
@@ -46,22 +46,56 @@ export interface Search {
   matches(): readonly Match[];
 }
 
-/** Begins a search of a text. */
-export function newSearch(text: string, rules: readonly Rule[]): Search {
+/** The search of a finder that goes through a text by itself. */
+interface StepSearch {
+  readonly rule: Rule;
+  readonly finder: TextFinder;
+  readonly steps: Steps;
+  /** Place before which it has found all matches. */
+  searched: number;
+}
+
+/** Begins a search of a text, in which matches begin in pieces of `pieceChars`. */
+export function newSearch(
+  text: string,
+  rules: readonly Rule[],
+  pieceChars = PIECE_CHARS,
+): Search {
   let found: Match[] = [];
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
   let from = 0;
   let count = 0;
+  /** How far the finders have come that go through the text by themselves. */
+  const begun: StepSearch[] = [];
+  for (const rule of rules) {
+    for (const finder of rule.finders) {
+      if (!("search" in finder)) continue;
+      begun.push({ rule, finder, steps: finder.search(text), searched: 0 });
+    }
+  }
 
-  function searchPiece(rule: Rule, finder: Finder, to: number): void {
+  function add(rule: Rule, { label }: Finder, start: number, end: number): void {
+    if (rule.except.size > 0 && rule.except.has(text.slice(start, end))) return;
+    found.push({ start, end, rule, label });
+  }
+
+  function takeStep(search: StepSearch): void {
+    const { searched, match } = search.steps() ?? { searched: Infinity, match: null };
+    search.searched = searched;
+    if (match !== null) add(search.rule, search.finder, match.start, match.end);
+  }
+
+  function searchPiece(rule: Rule, finder: LocalFinder, to: number): void {
     // Without the rest of the text: a search that finds nothing continues to its end.
     const contextChars = finder.maxChars + CONTEXT_CHARS;
-    const begin = finder.needsWhole === true ? 0 : Math.max(0, from - contextChars);
-    const window = finder.needsWhole === true ? text : text.slice(begin, to + contextChars);
-    finder.find(window, from - begin, to - begin, (start, end) => {
-      if (rule.except.size > 0 && rule.except.has(window.slice(start, end))) return;
-      found.push({ start: begin + start, end: begin + end, rule, label: finder.label });
-    });
+    const begin = Math.max(0, from - contextChars);
+    const window = text.slice(begin, to + contextChars);
+    finder.find(
+      window,
+      from - begin,
+      to - begin,
+      (start, end) => add(rule, finder, begin + start, begin + end),
+    );
   }
 
   /** Decides on the matches that begin before a place: later ones begin behind it. */
@@ -80,9 +114,16 @@ export function newSearch(text: string, rules: readonly Rule[]): Search {
   return {
     next() {
       if (from >= text.length) return false;
-      const to = Math.min(text.length, from + PIECE_CHARS);
+      const to = Math.min(text.length, from + pieceChars);
+      const behind = begun.find(({ searched }) => searched < to);
+      if (behind !== undefined) {
+        takeStep(behind);
+        return true;
+      }
       for (const rule of rules) {
-        for (const finder of rule.finders) searchPiece(rule, finder, to);
+        for (const finder of rule.finders) {
+          if (!("search" in finder)) searchPiece(rule, finder, to);
+        }
       }
       from = to;
       decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);

@@ -2,20 +2,12 @@ import type { PrivacyCounts, RuleCount } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import type { Move } from "./moves.ts";
 
-/** Finds the values of one kind in a text, in time that grows with the text and no faster. */
-export interface Finder {
+/** Facts of a finder of the values of one kind. Its time grows with the text and no faster. */
+interface FinderFacts {
   /** Label in masks and tokens: 2 to 12 letters from a to z. */
   readonly label: string;
   /** The longest match in UTF-16 code units. */
   readonly maxChars: number;
-  /** True if `find` needs the whole text, and not only the surroundings of the piece. */
-  readonly needsWhole?: true;
-  /**
-   * Calls `found` for each match that begins with what the finder looks for between `from` and
-   * `to`; a match may reach beyond both. One piece of a text after the other finds what the whole
-   * text has.
-   */
-  find(text: string, from: number, to: number, found: (start: number, end: number) => void): void;
   /**
    * Returns where the end of an unfinished text begins that could become a match, or a longer one,
    * when more text follows; the length of the text if there is none. At most `maxChars` from its
@@ -28,6 +20,35 @@ export interface Finder {
    * bounds beyond which it counts, so it may be held from further than `maxChars`.
    */
   inStream?(rule: Pick<Rule, "action" | "except">): Finder;
+}
+
+/** A finder that looks at the surroundings of a match only. */
+export interface LocalFinder extends FinderFacts {
+  /**
+   * Calls `found` for each match that begins with what the finder looks for between `from` and
+   * `to`; a match may reach beyond both. One piece of a text after the other finds what the whole
+   * text has.
+   */
+  find(text: string, from: number, to: number, found: (start: number, end: number) => void): void;
+}
+
+/** A finder that goes through the whole text by itself. */
+export interface TextFinder extends FinderFacts {
+  /** Begins the search of a text. */
+  search(text: string): Steps;
+}
+
+/** Finds the values of one kind in a text. */
+export type Finder = LocalFinder | TextFinder;
+
+/** Takes the next short step of a finder through a text; null at its end. */
+export type Steps = () => SearchStep | null;
+
+interface SearchStep {
+  /** Place before which no later match begins. */
+  readonly searched: number;
+  /** The match that the step has found; null for none. */
+  readonly match: Span | null;
 }
 
 /** One compiled rule of the configuration. */
@@ -116,6 +137,11 @@ export interface CallPrivacy {
   readonly earlier: Map<string, TokenValue>;
   /** ID of the conversation that the request continues; null for none. */
   conversation: string | null;
+  /**
+   * Paths that the answer keeps only in part if what the request continues has tokens, as the API
+   * writes them.
+   */
+  lossyWithTokens: string[];
   /** How the texts of the answer are written. */
   readonly answer: AnswerForm;
   /** Each returns the characters that a search of the answer holds back. */

@@ -13,7 +13,10 @@ interface Phrase {
 /** Phrases with the same first word: what is behind it, in order, by what is before it. */
 type Rests = Map<string, string[]>;
 
-const WORD = new RegExp(`${WORD_CHARACTER.source}+`, "u");
+/** Accents that follow the letter that they belong to. */
+const FIRST_ACCENT_CODE = 0x300, LAST_ACCENT_CODE = 0x36f;
+
+const WORD = new RegExp(`(?:${WORD_CHARACTER.source}[\u0300-\u036f]*)+`, "u");
 
 /** Longest white space between two words of a phrase, in characters. */
 const MAX_BLANK_CHARS = 8;
@@ -24,11 +27,14 @@ const UNKNOWN_CODE = 0, PART_CODE = 1, OTHER_CODE = 2;
 
 const ASCII = /^[\0-\x7f]*$/;
 
-/** Returns a text with one letter case, and one sigma: a word in lower case ends with another. */
+/**
+ * Returns a text with one letter case, one sigma, as a word in lower case ends with another, and
+ * with accents as characters of their own, as which either text may have them.
+ */
 function fold(text: string): string {
   return ASCII.test(text)
     ? text.toLowerCase()
-    : text.toUpperCase().toLowerCase().replaceAll("ς", "σ");
+    : text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFD");
 }
 
 /** Characters that one character of a phrase may be in another letter case, at most. */
@@ -47,7 +53,9 @@ function isWordPart(text: string, at: number): boolean {
     return WORD_CHARACTER.test(text.slice(Math.max(0, begin), begin + 2));
   }
   if (KINDS[code] === UNKNOWN_CODE) {
-    KINDS[code] = WORD_CHARACTER.test(String.fromCharCode(code)) ? PART_CODE : OTHER_CODE;
+    const isAccent = code >= FIRST_ACCENT_CODE && code <= LAST_ACCENT_CODE;
+    const isPart = isAccent || WORD_CHARACTER.test(String.fromCharCode(code));
+    KINDS[code] = isPart ? PART_CODE : OTHER_CODE;
   }
   return KINDS[code] === PART_CODE;
 }
@@ -78,7 +86,7 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
   for (const rests of [...phrases.values()].flatMap((known) => [...known.values()])) rests.sort();
   const blanks = words.map((word) => word.trim().split(/\s+/).length);
   const maxChars = words.reduce((most, word, index) => {
-    const chars = ASCII.test(word) ? word.length : word.length * MAX_FOLDED_CHARS;
+    const chars = ASCII.test(word) ? word.length : fold(word).length * MAX_FOLDED_CHARS;
     return Math.max(most, chars + (blanks[index] ?? 0) * MAX_BLANK_CHARS);
   }, 1);
   // A phrase may have signs between its words, and before the first.

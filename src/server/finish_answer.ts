@@ -12,7 +12,7 @@ import {
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, recall, recallPath, storedFacts } from "../call/stored_values.ts";
+import { knownTokens, pathIds, recall, recallPath, storedFacts } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
 import {
@@ -51,7 +51,7 @@ export async function finishAnswer(
   privacy: CallPrivacy,
   made: Result<Reply>,
 ): Promise<FinishedAnswer> {
-  const reply = made.ok ? made.value : failureReply(call, made.failure);
+  let reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
   if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
   const { policy: { response }, counts } = privacy;
@@ -59,6 +59,7 @@ export async function finishAnswer(
     await recallPath(call, privacy);
     const bodies = newBodies(call);
     if (reply.kind === "whole") await recallRead(call, privacy, reply.response, bodies);
+    else if (isOfStored(call)) reply = { ...reply, records: recordsRead(call, privacy, reply) };
     const tokens = knownTokens(privacy);
     const finishWhole = newFinishWhole(call, privacy, bodies);
     const ruled = response.length === 0
@@ -97,7 +98,7 @@ async function recallRead(
   { body }: HttpResponse,
   { textOf, problemOf }: Bodies,
 ): Promise<void> {
-  if (call.method !== "GET") return;
+  if (!isOfStored(call)) return;
   const pace = paceOf(call);
   const { text } = await textOf(body);
   if (!(await atPace(pace, tokenMayBeIn(text)))) return;
@@ -105,6 +106,34 @@ async function recallRead(
   const { ids, isJsonText: isJson } = await atPace(pace, storedFacts(text));
   privacy.answer.isJsonText = isJson;
   await recall(call, privacy, ids);
+}
+
+/** True for an answer that is a stored object, or a list of them. */
+function isOfStored(call: Call): boolean {
+  return call.method === "GET" || pathIds(call).length > 0;
+}
+
+/**
+ * Returns the events of a stored response. The first one says how its texts are written, unless the
+ * client reads from a later one on.
+ */
+async function* recordsRead(
+  call: Call,
+  { answer }: CallPrivacy,
+  { records }: StreamReply,
+): AsyncGenerator<readonly StreamRecord[], void, void> {
+  let isFirst = true;
+  for await (const group of records) {
+    const first = isFirst ? group.find(({ data }) => data !== "") : undefined;
+    if (first !== undefined) {
+      isFirst = false;
+      const problem = first.outline === undefined ? undefined : null;
+      if (isJsonText(first.data, problem)) {
+        answer.isJsonText = (await atPace(paceOf(call), storedFacts(first.data))).isJsonText;
+      }
+    }
+    yield group;
+  }
 }
 
 /** A turn over a WebSocket after a search. */

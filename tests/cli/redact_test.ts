@@ -31,11 +31,12 @@ Deno.test("redact prints the replaced text and where each value is, never the va
   );
 });
 
-Deno.test("redact gives the text of a request that the gateway sends", async () => {
-  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: TEXT }] });
+/** Returns a request as the command prints it, and as the gateway sends it. */
+async function shownAndSent(path: string, fields: object, config = CONFIG) {
+  const body = JSON.stringify({ model: "m", ...fields });
   using request = await configFile(body);
-  const file = ["--file", request.path, "--path", "/v1/chat/completions", "--key", "ada"];
-  const { out } = await redacted(...file);
+  using file = await configFile(config);
+  const named = ["--config", file.path, "--file", request.path, "--path", path, "--key", "ada"];
   let sent = "";
   const world = scriptedWorld({
     async fetch(_url, init) {
@@ -43,12 +44,43 @@ Deno.test("redact gives the text of a request that the gateway sends", async () 
       return new Response("{}", { status: 500 });
     },
   });
-  const headers = { authorization: "Bearer key-of-ada" };
-  const url = "http://gateway.test/v1/chat/completions";
-  await testGateway(CONFIG, world).app(new Request(url, { method: "POST", body, headers }));
-  assertEquals(out.split("\n")[0], sent);
-  const diff = await redacted(...file, "--diff");
-  assertMatch(diff.out, /^messages\[0\]\.content: Mail qz/);
+  const headers = { authorization: "Bearer key-of-ada", "x-gateway-provider": "up" };
+  const url = `http://gateway.test${path}`;
+  await testGateway(config, world).app(new Request(url, { method: "POST", body, headers }));
+  return {
+    shown: (await ran(["redact", ...named])).out,
+    sent,
+    diff: (await ran(["redact", ...named, "--diff"])).out,
+  };
+}
+
+Deno.test("redact gives the text of a request that the gateway sends", async () => {
+  const messages = [{ role: "user", content: TEXT }];
+  const { shown, sent, diff } = await shownAndSent("/v1/chat/completions", { messages });
+  assertEquals(shown.split("\n")[0], sent);
+  assertMatch(diff, /^messages\[0\]\.content: Mail qz/);
+});
+
+Deno.test("redact prints the tokens of what a request continues, as the gateway sends them", async () => {
+  const config = CONFIG.replace("api_key: {keys: [{", "api_key: {keys: [{adopt_unknown: true, ")
+    .replace(
+      /providers:[\s\S]*?(?=\nprivacy:)/,
+      `providers:
+  up: {type: compat, base_url: "http://up.test", api_key: sk-x, capabilities: {responses_lifecycle: true, conversations: true}}
+routing:
+  sessions: header
+  routes: [{name: main, targets: [{provider: up, upstream_request_type: responses}]}]
+`,
+    );
+  const first = await shownAndSent("/v1/responses", { input: TEXT }, config);
+  const [token = "none"] = /qz\w{16}email/.exec(first.sent) ?? [];
+  for (const more of [{ previous_response_id: "resp_1" }, { conversation: "conv_1" }]) {
+    const fields = { input: TEXT, ...more };
+    const { shown, sent } = await shownAndSent("/v1/responses", fields, config);
+    const [own = "", other] = [shown, sent].map((text) => /qz\w{16}email/.exec(text)?.[0]);
+    assert(own !== token, own);
+    assertEquals(own, other, JSON.stringify(more));
+  }
 });
 
 Deno.test("redact restores a text with the request that it answers", async () => {

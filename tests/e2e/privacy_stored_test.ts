@@ -568,6 +568,105 @@ Deno.test("a value in the text of a structured output is escaped when its stored
   }
 });
 
+Deno.test("a value in the text of a structured output is escaped when its stored response is cancelled, or its stream is read again", async () => {
+  const value = 'Blue "Falcon"';
+  const format = { type: "json_schema", name: "x", schema: {}, strict: false };
+  let token = "";
+  const fetch: Fetch = async (url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    token = /qz(?:[a-z]{2}){8}value/.exec(text)?.[0] ?? token;
+    const { output: [item], ...rest } = nativeResponse("");
+    const answered = JSON.stringify({ to: token });
+    const content = [{ type: "output_text", text: answered, annotations: [] }];
+    const response = { ...rest, text: { format }, output: [{ ...item, content }] };
+    const isStream = method === "GET" && String(url).includes("stream=true");
+    const place = { item_id: "msg_1", output_index: 0, content_index: 0 };
+    const events = [
+      { type: "response.created", response: { ...response, status: "in_progress", output: [] } },
+      { type: "response.output_text.delta", ...place, delta: answered },
+      { type: "response.completed", response },
+    ].map((event, sequence_number) =>
+      `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`
+    );
+    const answer = isStream ? events.join("") : JSON.stringify(response);
+    return new Response(streamOf([new TextEncoder().encode(answer)]), {
+      headers: { "content-type": isStream ? "text/event-stream" : "application/json" },
+    });
+  };
+  const config = configOf(true)
+    .replace("responses_lifecycle", "response_cancellation: true, background_responses: true, $&")
+    .replace("find: [email]", `words: ['${value}']`);
+  const { app } = testGateway(config, scriptedWorld({ fetch }));
+  const call = async (method: string, path: string, body?: object) => {
+    const response = await app(
+      new Request(`http://gateway.test/v1/responses${path}`, {
+        method,
+        headers: {
+          authorization: "Bearer key-a-0123456789abcdef",
+          "content-type": "application/json",
+        },
+        ...body !== undefined && { body: JSON.stringify(body) },
+      }),
+    );
+    return await response.text();
+  };
+  const request = { model: "m", input: `Mail ${value}`, store: true, background: true };
+  await call("POST", "", { ...request, text: { format } });
+  const cancelled = await call("POST", "/resp_1/cancel");
+  assertEquals(JSON.parse(JSON.parse(cancelled).output[0].content[0].text), { to: value });
+  const events = await call("GET", "/resp_1?stream=true");
+  const delta = /data: (.*output_text.delta.*)/.exec(events)?.[1] ?? "{}";
+  assertEquals(JSON.parse(JSON.parse(delta).delta), { to: value }, events);
+});
+
+Deno.test("the stored input of a local response has the label of a masked value", async () => {
+  const config = configOf(false).replace("action: replace", "action: mask");
+  const gateway = gatewayOf(config, () => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "Yes" }, finish_reason: "stop" }],
+  }));
+  const created = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: `Mail ${VALUE}`,
+  });
+  const { id } = JSON.parse(created.text);
+  const { text } = await gateway.call("GET", `/v1/responses/${id}/input_items`);
+  assert(text.includes("Mail [email]") && !text.includes(VALUE), text);
+});
+
+Deno.test("keywords that a token breaks are named also where only earlier turns have a value", async () => {
+  const schema = {
+    type: "object",
+    additionalProperties: false,
+    required: ["to"],
+    properties: { to: { type: "string", pattern: "@" } },
+  };
+  const format = { type: "json_schema", name: "x", schema, strict: false };
+  const completion = () => ({
+    id: "c",
+    object: "chat.completion",
+    created: 1,
+    model: "m",
+    choices: [{ index: 0, message: { role: "assistant", content: "{}" }, finish_reason: "stop" }],
+  });
+  for (const isNative of [true, false]) {
+    const gateway = gatewayOf(configOf(isNative), isNative ? nativeResponse : completion);
+    const turn = async (input: string, more: object) => {
+      const body = { model: "m", input, store: true, text: { format }, ...more };
+      const { response, text } = await gateway.call("POST", "/v1/responses", body);
+      const named = response.headers.get("x-gateway-lossy")?.includes("properties.to.pattern");
+      return { id: JSON.parse(text).id, named: named === true };
+    };
+    const clean = await turn("Hello", {});
+    assertEquals((await turn("Again", { previous_response_id: clean.id })).named, false);
+    const { id } = await turn(`Mail ${VALUE}`, {});
+    assertEquals((await turn("Again", { previous_response_id: id })).named, true);
+  }
+});
+
 Deno.test("the items of a conversation come back also where the ID in the path is encoded", async () => {
   const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&");
   const gateway = gatewayOf(config, (_token, body) => {

@@ -1,5 +1,9 @@
-import { assertEquals } from "../support/assert.ts";
-import { valuesOf } from "./rules.ts";
+import { RE2JS } from "re2js";
+import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
+import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { newSearch } from "../../src/privacy/search.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { rulesOf, valuesOf } from "./rules.ts";
 
 Deno.test("a pattern finds each of its matches, also at the borders of pieces", () => {
   const badge = "pattern: 'B-[0-9]{6}', max_length: 8, action: mask";
@@ -53,4 +57,75 @@ Deno.test("checks of digits accept examples and refuse each other digit", () => 
 Deno.test("excepted values are no match", () => {
   const mail = "find: [email], except: [noreply@example.com], action: mask";
   assertEquals(valuesOf("noreply@example.com a@example.com", mail), ["a@example.com"]);
+});
+
+/** Calls `run`; returns the characters that it has given to each search of a pattern. */
+function readBy(run: () => void): number[] {
+  const read: number[] = [];
+  const { matcher } = RE2JS.prototype;
+  RE2JS.prototype.matcher = function (this: RE2JS, text: string) {
+    const created = matcher.call(this, text);
+    const find = created.find.bind(created);
+    created.find = (start) => {
+      read.push(text.length - (start ?? 0));
+      return find(start);
+    };
+    return created;
+  };
+  try {
+    run();
+  } finally {
+    RE2JS.prototype.matcher = matcher;
+  }
+  return read;
+}
+
+const sum = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+
+/** Rules of which a long text has many matches, each longer than it may be. */
+const LONG_RUNS = [
+  "pattern: '[A-Za-z0-9+/=]{40,}', action: mask",
+  "pattern: '[A-Za-z0-9+/=]{40,}', contains: [Ab], action: mask",
+  "pattern: '(?P<value>[A-Za-z0-9+/=]{40,})', action: mask",
+  "pattern: '[A-Za-z0-9+/=]{40,}', phase: response, contains: [Ab], action: mask",
+];
+
+Deno.test("a pattern reads a long run a few times at most, in short steps", () => {
+  for (const rule of LONG_RUNS) {
+    const [short, long] = [16_384, 65_536].map((count) => {
+      const text = "Ab12".repeat(count);
+      const pieces = newSearch(text, rulesOf(rule));
+      const steps: number[] = [];
+      for (let isDone = false; !isDone;) {
+        steps.push(sum(readBy(() => void (isDone = !pieces.next()))));
+      }
+      assertEquals(pieces.matches().length, text.length / 64);
+      assert(Math.max(...steps) < 10_000, `${Math.max(...steps)} characters in one step`);
+      return sum(steps);
+    });
+    assert(short !== undefined && long !== undefined && long < 4.1 * short);
+    assert(long < 5 * 4 * 65_536, `${long} characters read`);
+  }
+});
+
+Deno.test("a stream reads a long run a few times at most", () => {
+  const contained =
+    "pattern: '[A-Za-z0-9+/=]{40,}', contains: [never], action: mask, phase: response";
+  for (const rule of ["pattern: '[A-Za-z0-9+/=]{40,}', phase: response, action: mask", contained]) {
+    const answer = newRuleText(rulesOf(rule), newPrivacyCounts()).inStream();
+    const text = "Ab12".repeat(8_192);
+    const read = readBy(() => {
+      answer.heldFrom(text, "plain");
+      answer.parts(text, "plain");
+    });
+    assert(sum(read) < 5 * text.length, `${sum(read)} characters read`);
+  }
+});
+
+Deno.test("a pattern sees 1,024 characters more than a match may have, before its value too", () => {
+  const staff = "pattern: 'staff[^0-9]*(?P<value>[0-9]{4})', max_length: 4, action: mask";
+  for (const start of [32_767, 32_700, 32_000]) {
+    const text = `${"x ".repeat(20_000).slice(0, start)}staff${"-".repeat(1_024 - 5)}1234, 5678`;
+    assertEquals(valuesOf(text, staff), ["1234"], `at ${start}`);
+  }
 });

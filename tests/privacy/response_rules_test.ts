@@ -208,7 +208,7 @@ Deno.test("names and words that each event of a stream has are searched once", (
   const searched: string[] = [];
   const counting = rulesOf(MASKS).map((rule) => ({
     ...rule,
-    finders: rule.finders.map((finder) => ({
+    finders: rule.finders.filter((finder) => "find" in finder).map((finder) => ({
       ...finder,
       find(...[text, ...rest]: Parameters<typeof finder.find>) {
         searched.push(text);

@@ -22,6 +22,23 @@ Deno.test("words of letters beyond ASCII are found in any letter case, also wher
   assertEquals(valuesOf("😀𠮷野家😀", rule), ["𠮷野家"]);
 });
 
+Deno.test("a letter with accents and the letter before its accents are the same", () => {
+  const names = ["Müller", "Blue Ärzte", "Émile", "Nguyễn"];
+  for (const form of ["NFC", "NFD"]) {
+    const rule = `words: [${
+      names.map((name) => `"${name.normalize(form)}"`).join(", ")
+    }], action: mask`;
+    for (const name of names.flatMap((one) => [one, one.toUpperCase()])) {
+      for (const text of [name.normalize("NFC"), name.normalize("NFD")]) {
+        assertEquals(valuesOf(`(${text}) ${text}s`, rule), [text]);
+      }
+    }
+  }
+  const plain = 'words: [Muller, "Blue Arzt"], action: mask';
+  assertEquals(valuesOf("Müller, blue Ärzt, blue Arzt́".normalize("NFD"), plain), []);
+  assertEquals(valuesOf("\u2764\ufe0fMuller", plain), ["Muller"]);
+});
+
 Deno.test("of a word and a phrase that begins with it the phrase is found", () => {
   assertEquals(valuesOf("blue falcon, blue", WORDS), ["blue falcon", "blue"]);
 });

@@ -67,10 +67,10 @@ export function newEmailFinder(label: string): Finder {
     maxChars: MAX_CHARS,
     find(text, from, to, found) {
       for (const sign of SIGNS) {
-        // Where the address before ended: none begins in another one.
+        // Where the address before ended, also one of an earlier piece: none begins in another one.
         let earliest = 0;
         for (
-          let at = text.indexOf(sign, from);
+          let at = text.indexOf(sign, from - MAX_CHARS);
           at >= 0 && at < to;
           at = text.indexOf(sign, at + 1)
         ) {
@@ -78,7 +78,7 @@ export function newEmailFinder(label: string): Finder {
           if (end < 0) continue;
           const start = startOfLocal(text, at, earliest);
           if (start === at) continue;
-          found(start, end);
+          if (at >= from) found(start, end);
           earliest = end;
         }
       }
