@@ -4,7 +4,13 @@ import { assertEquals } from "../assert.ts";
 import { create, type SocketClient } from "../socket_client.ts";
 import { socketGateway } from "../socket_gateway.ts";
 import type { GrowingCall } from "./doubling.ts";
-import { growingConfig, type ProviderName, PROVIDERS, sendOf } from "./growing_gateway.ts";
+import {
+  growingConfig,
+  MAX_GROWN_MEMBERS,
+  type ProviderName,
+  PROVIDERS,
+  sendOf,
+} from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
 /** Items in the largest case over a socket, where each item is a separate turn. */
@@ -69,6 +75,7 @@ export const SOCKET_CALLS: readonly GrowingCall[] = PROVIDERS.flatMap((provider)
       "items of a message",
       provider,
       (n) => [create({ model, input: times(n, () => USER) })],
+      MAX_GROWN_MEMBERS,
     ),
   ];
 });

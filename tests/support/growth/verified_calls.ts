@@ -76,9 +76,9 @@ export const VERIFIED_CALLS: readonly GrowingCall[] = [
     answer: messagesStream(block(0, { type: "text", text: "" }, [
       { type: "text_delta", text: `${" ".repeat(n)}{}` },
     ])),
-  }), { most: 1_000_000 }),
+  }), { most: 60_000 }),
   growingCall("verified: text that begins like a stop text again and again", (n) => ({
     ...chat({ model: "native/m", stream: true, stop: `${"a".repeat(n)}b` }),
     answer: { body: spokenStream([...times(2 * n, () => "a"), "c"]) },
-  }), { most: 1_000 }),
+  }), { most: 350 }),
 ];
