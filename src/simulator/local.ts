@@ -69,7 +69,7 @@ export function toNanosecondTime(unix: number): string {
 }
 
 function encodeToolCall({ name, input }: ToolCall, index: number, deps: Deps): JsonObject {
-  const id = `call_${deps.uuid().slice(0, 8)}`;
+  const id = `call_${deps.uuid().slice(-8)}`;
   return { id, function: { index, name, arguments: input } };
 }
 
