@@ -63,6 +63,7 @@ function folderOf(module: string, levels: number): string {
 const LODGERS = new Map([
   ["core/peer_address.ts", "admin and server"],
   ["core/failure/refusal_docs.ts", "admin, and the reference pages"],
+  ["core/secret_name.ts", "import and record"],
 ]);
 
 Deno.test("a module of core has users in more than two folders, or is used by core itself", async () => {
