@@ -166,6 +166,15 @@ interface Line {
       readonly checks: Readonly<Record<string, readonly Check[]>>;
     };
   };
+  /** A request without a response: the gateway was silent or closed the connection. */
+  readonly NonFatalError?: RequestError;
+  readonly FatalError?: RequestError;
+}
+
+interface RequestError {
+  readonly value?: { readonly type?: string; readonly message?: string };
+  /** Operation of the request. */
+  readonly label?: string;
 }
 
 interface Check {
@@ -178,6 +187,11 @@ interface Failure {
   readonly message: string;
 }
 
+/** Returns a request without a response as a failure. */
+function failureOf({ value: { type = "an error", message = "" } = {}, label = "" }: RequestError) {
+  return { type, operation: label, message };
+}
+
 /** Returns what a failure is of: the operation, the check, and the schema that is not met. */
 function titleOf({ type, operation, message }: Failure): string {
   const [, missing = ""] = /^(?:Event #\d+: )?("[^"]*" is a required property)/.exec(message) ?? [];
@@ -185,7 +199,10 @@ function titleOf({ type, operation, message }: Failure): string {
   return [operation, type, place, missing].filter((part) => part !== "").join(": ");
 }
 
-/** Runs Schemathesis over a document and a kind of provider; returns its scenarios' checks. */
+/**
+ * Runs Schemathesis over a document and a kind of provider; returns its scenarios' checks. Each
+ * request without a response is a failed one. Fails if nothing was checked.
+ */
 async function checksOf(
   python: string,
   name: string,
@@ -222,9 +239,16 @@ async function checksOf(
       `--report-ndjson-path=${folder}/report.ndjson`,
     ], { cwd: folder, isFailureKnown: true });
     const report = await Deno.readTextFile(`${folder}/report.ndjson`);
-    return report.split("\n").filter((line) => line.includes('"ScenarioFinished"'))
-      .map((line): Line => JSON.parse(line))
-      .flatMap((line) => Object.values(line.ScenarioFinished?.recorder.checks ?? {}));
+    const lines = report.split("\n").filter((line) => line !== "")
+      .map((line): Line => JSON.parse(line));
+    const checks = lines.flatMap(({ ScenarioFinished: scenario }) =>
+      Object.values(scenario?.recorder.checks ?? {})
+    );
+    if (checks.length === 0) throw new Error(`nothing of ${name} was checked over ${otherwise}`);
+    const errors = lines.flatMap(({ NonFatalError: error, FatalError: fatal }) =>
+      [error, fatal].filter((one) => one !== undefined)
+    );
+    return [...checks, ...errors.map((error) => [{ failure_info: { failure: failureOf(error) } }])];
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

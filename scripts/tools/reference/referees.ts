@@ -27,6 +27,12 @@ const REFEREES: readonly (readonly [name: string, judges: string, command: strin
     run("scripts/referees/privacy.ts"),
   ],
   [
+    "Claude Code, Codex, opencode",
+    "values of a file that they read and write, which [rules](../guide/privacy.md) keep from the " +
+    "provider",
+    run("scripts/referees/private_agents.ts"),
+  ],
+  [
     "Codex",
     "sessions over each kind of provider, as [the page of clients](clients.md) shows",
     run("scripts/clients/run.ts cli codex codex_sse"),
@@ -63,6 +69,9 @@ Each ends with 0 only if its verdict is the expected one. The first three print 
 found: they end with 1 if a case is red that is not listed here, or if one that is listed is not red. \`*\` in the name
 of a case is for any text. Phoenix and the benchmark have no red case. Codex and Claude Code end with 1 if a cell of their
 page is another one; with \`--write\` they write it.
+
+Schemathesis does not judge statuses, nor whether right requests are accepted; a request without a response is a red case. Of
+LangChain's tests those are skipped whose feature its clients do not declare.
 
 ${sections.join("\n\n")}
 `;
