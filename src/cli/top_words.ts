@@ -1,3 +1,5 @@
+import { escapedUnit } from "../core/escaped_unit.ts";
+
 /**
  * Characters that would end a line, reorder its text, control a terminal, or show as nothing or a
  * blank.
@@ -15,8 +17,10 @@ export function visible(text: string): string {
 
 /** Returns a JSON text of the same value with these characters escaped; its lines remain. */
 export function visibleJson(json: string): string {
-  const code = (half: string) => `\\u${half.charCodeAt(0).toString(16).padStart(4, "0")}`;
-  return json.replace(UNSEEN, (unit) => unit === "\n" ? unit : unit.split("").map(code).join(""));
+  return json.replace(
+    UNSEEN,
+    (unit) => unit === "\n" ? unit : unit.split("").map(escapedUnit).join(""),
+  );
 }
 
 /** Returns a duration with its unit, such as `120 ms`, `1.5 s` or `2h 3m`; `-` for none. */

@@ -1,3 +1,5 @@
+import { escapedUnit } from "../core/escaped_unit.ts";
+
 /** Pattern of texts that YAML reads as text without quotes. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9._-]*$/;
 
@@ -17,8 +19,5 @@ export function yamlText(text: string): string {
 
 /** Returns a text in JSON quotes without any character that a terminal acts on. */
 function quotedText(text: string): string {
-  return JSON.stringify(text).replace(
-    UNSAFE,
-    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+  return JSON.stringify(text).replace(UNSAFE, escapedUnit);
 }

@@ -1,3 +1,5 @@
+import { escapedUnit } from "../core/escaped_unit.ts";
+
 /** Minimum level of log lines; each level includes the later ones of this list. */
 export type Level = "debug" | "info" | "warn" | "error";
 
@@ -114,5 +116,5 @@ function quoted(text: string): string {
 /** Returns text with invisible characters escaped; JSON escapes only some of them. */
 function visible(text: string): string {
   if (PLAIN.test(text)) return text;
-  return text.replace(UNSEEN, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return text.replace(UNSEEN, escapedUnit);
 }

@@ -1,3 +1,4 @@
+import { escapedUnit } from "../core/escaped_unit.ts";
 import { DIFFERENCE_KINDS } from "./difference.ts";
 import type { Group, NamedRecord } from "./groups.ts";
 import { type Report, SKIP_REASONS } from "./report.ts";
@@ -101,6 +102,6 @@ function printable(line: string): string {
   return line.replace(
     // deno-lint-ignore no-control-regex
     /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+    escapedUnit,
   );
 }

@@ -74,6 +74,15 @@ function gatewayOf(
   };
 }
 
+/** Returns a completion of the provider with this text. */
+const completion = (content: string, id = "c") => ({
+  id,
+  object: "chat.completion",
+  created: 1,
+  model: "m",
+  choices: [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }],
+});
+
 const nativeResponse = (token: string) => ({
   id: "resp_1",
   object: "response",
@@ -121,17 +130,7 @@ Deno.test("a response that continues a stored one has the values of the stored o
 });
 
 Deno.test("a local stored response has the values, and its continuation sends the same tokens", async () => {
-  const gateway = gatewayOf(configOf(false), (token) => ({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: `to ${token}` },
-      finish_reason: "stop",
-    }],
-  }));
+  const gateway = gatewayOf(configOf(false), (token) => completion(`to ${token}`));
   const created = await gateway.call("POST", "/v1/responses", {
     model: "m",
     input: `Mail ${VALUE}`,
@@ -151,17 +150,7 @@ Deno.test("a local stored response has the values, and its continuation sends th
 });
 
 Deno.test("a stored completion is restored when it is read, for its own client", async () => {
-  const gateway = gatewayOf(configOf(false), (token) => ({
-    id: "chatcmpl-1",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: `to ${token}` },
-      finish_reason: "stop",
-    }],
-  }));
+  const gateway = gatewayOf(configOf(false), (token) => completion(`to ${token}`, "chatcmpl-1"));
   const created = await gateway.call("POST", "/v1/chat/completions", {
     model: "m",
     store: true,
@@ -180,17 +169,10 @@ Deno.test("a stored completion is restored when it is read, for its own client",
 });
 
 Deno.test("a cached answer has the values of each request, and is not shared between policies", async () => {
-  const gateway = gatewayOf(configOf(false, "caching: {enabled: true}\n"), (token) => ({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: `to ${token}` },
-      finish_reason: "stop",
-    }],
-  }));
+  const gateway = gatewayOf(
+    configOf(false, "caching: {enabled: true}\n"),
+    (token) => completion(`to ${token}`),
+  );
   const body = { model: "m", messages: [{ role: "user", content: `Mail ${VALUE}` }] };
   for (const cache of ["MISS", "HIT"]) {
     const { response, text } = await gateway.call("POST", "/v1/chat/completions", body);
@@ -310,17 +292,6 @@ Deno.test("a response that the provider stores is restored after a restart by a 
 });
 
 Deno.test("the stored completions of a list are restored, each for its own client", async () => {
-  const completion = (id: string, token: string) => ({
-    id,
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{
-      index: 0,
-      message: { role: "assistant", content: `to ${token}` },
-      finish_reason: "stop",
-    }],
-  });
   const made: object[] = [];
   const tokens: string[] = [];
   const fetch: Fetch = async (_url, { method, body }) => {
@@ -328,7 +299,7 @@ Deno.test("the stored completions of a list are restored, each for its own clien
     if (method === "POST") {
       const [token = ""] = TOKEN.exec(text) ?? [];
       tokens.push(token);
-      made.unshift(completion(`chatcmpl-${made.length}`, token));
+      made.unshift(completion(`to ${token}`, `chatcmpl-${made.length}`));
     }
     const answer = method === "POST" ? made[0] : { object: "list", data: made, has_more: false };
     return new Response(streamOf([new TextEncoder().encode(JSON.stringify(answer))]), {
@@ -528,17 +499,7 @@ Deno.test("a conversation that a provider stores has one token for a value of it
 Deno.test("a conversation that the gateway stores keeps its tokens over turns, also where sessions are those of the header alone", async () => {
   for (const sessions of ["agents", "header"]) {
     const config = configOf(false).replace("routing:", `routing:\n  sessions: ${sessions}`);
-    const gateway = gatewayOf(config, (token) => ({
-      id: "c",
-      object: "chat.completion",
-      created: 1,
-      model: "m",
-      choices: [{
-        index: 0,
-        message: { role: "assistant", content: `to ${token}` },
-        finish_reason: "stop",
-      }],
-    }));
+    const gateway = gatewayOf(config, (token) => completion(`to ${token}`));
     const { id } = JSON.parse((await gateway.call("POST", "/v1/conversations", {})).text);
     for (const word of ["Mail", "Write to", "Call"]) {
       const body = { model: "m", conversation: id, input: `${word} ${VALUE}` };
@@ -621,13 +582,7 @@ Deno.test("a value in the text of a structured output is escaped when its stored
 
 Deno.test("the stored input of a local response has the label of a masked value", async () => {
   const config = configOf(false).replace("action: replace", "action: mask");
-  const gateway = gatewayOf(config, () => ({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "Yes" }, finish_reason: "stop" }],
-  }));
+  const gateway = gatewayOf(config, () => completion("Yes"));
   const created = await gateway.call("POST", "/v1/responses", {
     model: "m",
     input: `Mail ${VALUE}`,
@@ -645,15 +600,11 @@ Deno.test("keywords that a token breaks are named also where only earlier turns 
     properties: { to: { type: "string", pattern: "@" } },
   };
   const format = { type: "json_schema", name: "x", schema, strict: false };
-  const completion = () => ({
-    id: "c",
-    object: "chat.completion",
-    created: 1,
-    model: "m",
-    choices: [{ index: 0, message: { role: "assistant", content: "{}" }, finish_reason: "stop" }],
-  });
   for (const isNative of [true, false]) {
-    const gateway = gatewayOf(configOf(isNative), isNative ? nativeResponse : completion);
+    const gateway = gatewayOf(
+      configOf(isNative),
+      isNative ? nativeResponse : () => completion("{}"),
+    );
     const turn = async (input: string, more: object) => {
       const body = { model: "m", input, store: true, text: { format }, ...more };
       const { response, text } = await gateway.call("POST", "/v1/responses", body);
