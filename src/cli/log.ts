@@ -1,4 +1,5 @@
 import { load } from "../config/load.ts";
+import { visible, visibleLines } from "../core/visible_text.ts";
 import { recordCurl } from "../record/curl.ts";
 import { dialogueOf } from "../record/dialogue.ts";
 import { exportLine } from "../record/export_record.ts";
@@ -23,7 +24,6 @@ import {
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
 import { findSource, type LogSource } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
-import { visible, visibleJson } from "./top_words.ts";
 
 const FORMATS = ["table", "json", "jsonl"] as const;
 
@@ -110,7 +110,7 @@ export const log: Command = {
         if (!("record" in hit)) return void unreadable++;
         if (isList) terminal.out(records++ === 0 ? "[" : ",");
         const record = mask === null ? hit.record : maskRecord(hit.record, mask());
-        terminal.out(visibleJson(exportLine(record, withContent)));
+        terminal.out(visibleLines(exportLine(record, withContent)));
       };
       const problem = await source.search({
         limit,
@@ -166,7 +166,7 @@ function endLine(found: number, limit: number, last: Hit | null): string {
 
 /** Part of a record that `log show` prints, by its option. */
 const VIEWS: Readonly<Record<string, (record: CallRecord, source: LogSource) => string | null>> = {
-  json: (record) => visibleJson(exportLine(record)),
+  json: (record) => visibleLines(exportLine(record)),
   curl: recordCurl,
   request: ({ request }) => request?.body == null ? null : `${visibleLines(request.body)}\n`,
   response: ({ response }) => {
@@ -251,9 +251,4 @@ async function onSource(
 function filterValue(options: OptionValues, name: typeof FILTER_NAMES[number]): string | undefined {
   if (!options.has(name)) return undefined;
   return FILTER_OPTIONS[name].value === null ? "true" : optionValue(options, name);
-}
-
-/** Returns a text of several lines without characters that a terminal would act on. */
-function visibleLines(text: string): string {
-  return text.split("\n").map(visible).join("\n");
 }

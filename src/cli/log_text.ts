@@ -1,6 +1,7 @@
+import { visible } from "../core/visible_text.ts";
 import type { CallRecord } from "../record/record.ts";
 import type { Hit } from "../record/record_file.ts";
-import { durationText, visible } from "./top_words.ts";
+import { durationText } from "./top_words.ts";
 
 /** Columns of the table, with their widths. */
 const COLUMNS = [

@@ -1,6 +1,7 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
+import { visibleLines } from "../core/visible_text.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
 import { MAX_SET_RECORDS, newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
@@ -20,7 +21,6 @@ import {
 } from "./command.ts";
 import { openText } from "./replay_records.ts";
 import type { Terminal } from "./terminal.ts";
-import { visibleJson } from "./top_words.ts";
 
 const FORMATS = ["text", "json"];
 
@@ -104,7 +104,7 @@ export const replay: Command = {
     );
     const showsContent = options.has("show-content");
     const text = given.format === "json"
-      ? visibleJson(reportJson(report, showsContent))
+      ? visibleLines(reportJson(report, showsContent))
       : reportText(report, { showsContent, namesAll: options.has("all") });
     if (writer === null) terminal.out(text);
     else if (!writer(text)) {

@@ -1,28 +1,3 @@
-import { escapedUnit } from "../core/escaped_unit.ts";
-
-/**
- * Characters that would end a line, reorder its text, control a terminal, or show as nothing or a
- * blank.
- */
-const UNSEEN =
-  /[[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}\p{Default_Ignorable_Code_Point}\u2800]--[\ufe0e\ufe0f]]/gv;
-
-/**
- * Returns a text with each character escaped that a terminal would act on or not show: clients
- * choose names.
- */
-export function visible(text: string): string {
-  return text.replace(UNSEEN, (unit) => `\\u{${unit.codePointAt(0)?.toString(16)}}`);
-}
-
-/** Returns a JSON text of the same value with these characters escaped; its lines remain. */
-export function visibleJson(json: string): string {
-  return json.replace(
-    UNSEEN,
-    (unit) => unit === "\n" ? unit : unit.split("").map(escapedUnit).join(""),
-  );
-}
-
 /** Returns a duration with its unit, such as `120 ms`, `1.5 s` or `2h 3m`; `-` for none. */
 export function durationText(ms: number | null): string {
   if (ms === null) return "-";

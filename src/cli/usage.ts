@@ -2,6 +2,7 @@ import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { daysUntil, type UsageRow } from "../core/usage_row.ts";
+import { visible } from "../core/visible_text.ts";
 import {
   newUsageReport,
   parseDays,
@@ -136,18 +137,10 @@ function runningHint({ store }: Config["state"]): readonly string[] {
 function usageText(report: UsageReport): string {
   const period = `Usage from ${report.from} to ${report.to}`;
   if (report.lines.length === 0) return `${period}: none.\n`;
-  const lines = usageTable(report);
+  const lines = usageTable(report).map((line) => line.map(visible));
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const padded = lines.map((line) =>
-    line.map((field, at) => printable(field).padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
+    line.map((field, at) => field.padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
   );
   return [`${period}:`, "", ...padded, ""].join("\n");
-}
-
-/**
- * Returns a name without the control characters that a terminal would act on: clients choose
- * models.
- */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "?");
 }

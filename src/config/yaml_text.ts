@@ -1,13 +1,10 @@
-import { escapedUnit } from "../core/escaped_unit.ts";
+import { visible } from "../core/visible_text.ts";
 
 /** Pattern of texts that YAML reads as text without quotes. */
 const PLAIN = /^[A-Za-z][A-Za-z0-9._-]*$/;
 
 /** Words that YAML 1.1 or 1.2 reads as a boolean or as nothing. */
 const WORDS = /^(?:true|false|null|yes|no|on|off|y|n)$/i;
-
-/** Pattern of characters that JSON leaves as they are and a terminal or an editor acts on. */
-const UNSAFE = /[\x7f-\x9f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
 
 /**
  * Returns a text as a YAML scalar: plain if that is safe, else in JSON quotes, which YAML accepts.
@@ -19,5 +16,5 @@ export function yamlText(text: string): string {
 
 /** Returns a text in JSON quotes without any character that a terminal acts on. */
 function quotedText(text: string): string {
-  return JSON.stringify(text).replace(UNSAFE, escapedUnit);
+  return visible(JSON.stringify(text));
 }

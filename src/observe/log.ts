@@ -1,4 +1,4 @@
-import { escapedUnit } from "../core/escaped_unit.ts";
+import { visible } from "../core/visible_text.ts";
 
 /** Minimum level of log lines; each level includes the later ones of this list. */
 export type Level = "debug" | "info" | "warn" | "error";
@@ -37,9 +37,6 @@ const MAX_FIELD_CHARS = 1000;
 /** Pattern of text without special characters: a fast test for nearly every line. */
 const PLAIN = /^[\x20-\x7e]*$/;
 
-/** Characters that would end a line, reorder its text or control a terminal. */
-const UNSEEN = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
-
 const COLOURS: Record<Level, number> = { debug: 90, info: 36, warn: 33, error: 31 };
 
 /** Returns the text of a line. */
@@ -62,7 +59,7 @@ export function newLog(
       const time = now.toISOString();
       return format === "json"
         ? `{"time":"${time}","level":"${level}","msg":${quoted(msg)}${members(all)}}\n`
-        : `${time} ${label(level)} ${visible(msg)}${pairs(all)}\n`;
+        : `${time} ${label(level)} ${shown(msg)}${pairs(all)}\n`;
     });
   }
 
@@ -110,11 +107,9 @@ function shortened(text: string): string {
 }
 
 function quoted(text: string): string {
-  return /^[ !\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : visible(JSON.stringify(text));
+  return /^[ !\x23-\x5b\x5d-\x7e]*$/.test(text) ? `"${text}"` : shown(JSON.stringify(text));
 }
 
-/** Returns text with invisible characters escaped; JSON escapes only some of them. */
-function visible(text: string): string {
-  if (PLAIN.test(text)) return text;
-  return text.replace(UNSEEN, escapedUnit);
+function shown(text: string): string {
+  return PLAIN.test(text) ? text : visible(text);
 }

@@ -1,4 +1,4 @@
-import { escapedUnit } from "../core/escaped_unit.ts";
+import { visible } from "../core/visible_text.ts";
 import { DIFFERENCE_KINDS } from "./difference.ts";
 import type { Group, NamedRecord } from "./groups.ts";
 import { type Report, SKIP_REASONS } from "./report.ts";
@@ -18,7 +18,7 @@ export function reportText(
     ...skippedLines(report),
     ...groups.flatMap((group) => ["", ...groupLines(group, showsContent, namesAll)]),
   ];
-  return lines.map((line) => `${printable(line)}\n`).join("");
+  return lines.map((line) => `${visible(line)}\n`).join("");
 }
 
 function skippedText({ skipped }: Report): string {
@@ -95,13 +95,4 @@ function counted(count: number, noun: string): string {
 
 function number(count: number): string {
   return count.toLocaleString("en-US");
-}
-
-/** Returns a line without characters that a terminal would obey, or that change its direction. */
-function printable(line: string): string {
-  return line.replace(
-    // deno-lint-ignore no-control-regex
-    /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g,
-    escapedUnit,
-  );
 }

@@ -1,7 +1,7 @@
 import type { FinishedCall, Snapshot } from "../../src/admin/snapshot.ts";
 import { showAlways, showOnce } from "../../src/cli/top_screen.ts";
 import { nextView, renderTop } from "../../src/cli/top_text.ts";
-import { durationText, figure, visible } from "../../src/cli/top_words.ts";
+import { durationText, figure } from "../../src/cli/top_words.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { configFile, ran, testTerminal, whileServing } from "./test_terminal.ts";
 import { run } from "../../src/cli/run.ts";
@@ -173,8 +173,8 @@ Deno.test("top shows head, problems, providers, calls, keys and routes as tables
       "PROVIDER  BREAKER    ATTEMPTS  FAILED  P50     P95     RUNNING  KEYS",
       "openai    open 12 s  10        2       100 ms  900 ms  2/5      1/4",
       "",
-      "RUNNING  CLIENT  ROUTE  TARGET                              PHASE      RECORDS  TRIES  PATH",
-      "1m 1s    -       main   openai/evil\\u{1b}[2J\\u{202e}\\u{9b}  streaming  12       1      /v1/responses",
+      "RUNNING  CLIENT  ROUTE  TARGET                            PHASE      RECORDS  TRIES  PATH",
+      "1m 1s    -       main   openai/evil\\u001b[2J\\u202e\\u009b  streaming  12       1      /v1/responses",
       "",
       "KEY  REQUESTS/MIN  TOKENS/MIN        RUNNING  BUDGETS",
       "ada  3/60          40, team 700/900  1/2      ada day 1.5/2 USD, team month 15/500 tokens",
@@ -218,11 +218,6 @@ Deno.test("top escapes every character that a terminal would act on, with and wi
     assertEquals(plain.length < text.length, isColoured);
     assertEquals([...plain.replaceAll("\n", "").matchAll(/\p{Cc}/gu)], []);
   }
-  assertEquals(visible("a\u2028b\u0000\u{e0001}ü😀"), "a\\u{2028}b\\u{0}\\u{e0001}ü😀");
-  assertEquals(
-    visible("g\u034fp\u3164\u2800\u2764\ufe0f"),
-    "g\\u{34f}p\\u{3164}\\u{2800}\u2764\ufe0f",
-  );
 });
 
 Deno.test("top adds what is new in the stream to what it has, within the last minute", () => {
@@ -253,7 +248,7 @@ Deno.test("top counts the calls of a connection that is back once, though its fi
 Deno.test("top escapes control characters in the words of a hostile server, such as its version", () => {
   const evil = { ...SNAPSHOT, version: "1\x1b]0;evil\x07\x9b2J\n" };
   const lines = renderTop(nextView(null, evil), WIDE);
-  assertMatch(lines[0] ?? "", /^Switchyard 1\\u\{1b\}\]0;evil\\u\{7\}\\u\{9b\}2J\\u\{a\} /);
+  assertMatch(lines[0] ?? "", /^Switchyard 1\\u001b\]0;evil\\u0007\\u009b2J\\u000a /);
 });
 
 /** Runs a task with the URL of a server that answers every request with the given function. */
