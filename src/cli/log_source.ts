@@ -1,12 +1,13 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { USUAL_KEY_PLACE } from "../config/security_schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
 import { MaskingTimeout } from "../record/mask_text.ts";
-import { type CurlPlace, USUAL_KEY_PLACE } from "../record/curl.ts";
+import type { CurlPlace } from "../record/curl.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";

@@ -123,7 +123,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
   // Made with the first record, because a file that is only read masks nothing.
-  let mask: RecordMask | null | undefined;
+  let mask: RecordMask | undefined;
   let seq = lastNumber(database);
   let count = countRecords(database);
   let read: { readonly seq: number; readonly bodies: RowBodies } | null = null;
@@ -232,8 +232,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 
   return {
     write(records, now) {
-      if (mask === undefined) mask = newRecordMask(settings.policy, () => performance.now());
-      const masking = mask;
+      const masking = mask ??= newRecordMask(settings.policy, () => performance.now());
       const prepared = records.flatMap((one) => prepareRecord(one, masking) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;

@@ -189,6 +189,21 @@ Deno.test("records are read without the right to write files, start processes an
   assertEquals(terminal.written.err, "The file report.txt exists already.\n");
 });
 
+Deno.test("the file of a report that cannot be made says so, and is not empty", async () => {
+  using file = await configFile(BASE);
+  using records = await configFile("1\n".repeat(1_000_001));
+  const args = ["--config", file.path, "--against", file.path, "--records", records.path];
+  const problem = "There are more than 1,000,000 records; replay them in parts.";
+  for (
+    const [format, text] of [["text", `${problem}\n`], ["json", `{"error":"${problem}"}\n`]] as const
+  ) {
+    const terminal = testTerminal();
+    const out = ["--format", format, "--out", "report"];
+    assertEquals(await run(["replay", ...args, ...out], terminal), 1);
+    assertEquals([terminal.files.get("report"), terminal.written.err], [text, `${problem}\n`]);
+  }
+});
+
 Deno.test("each skipped record is counted by its reason and named, ten of them or all", async () => {
   const body = { model: "gpt-4o", input: "Hi.", conversation: "conv_1" };
   const records = Array.from(

@@ -250,6 +250,41 @@ ${PLACE}`,
     }
   }));
 
+Deno.test("no part of a credential is at the end of a cut body or name, whatever was masked before", () =>
+  withFolder(async (folder) => {
+    const key = `sk-${"a1B2".repeat(6)}`;
+    const answer = (content: string) => {
+      const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+      return { object: "chat.completion.chunk", id: "c", created: 1, model: "m", choices };
+    };
+    let shift = 0;
+    const filled = () => "-".repeat(MAX_BODY_CHARS - 500 + shift);
+    const world = scriptedWorld({
+      fetch: () =>
+        answers(
+          200,
+          [filled(), key.slice(0, 9), key.slice(9), "x".repeat(100)].map((one) =>
+            `data: ${JSON.stringify(answer(one))}\n\n`
+          ).join("") + "data: [DONE]\n\n",
+        ),
+    });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    for (shift = 0; shift < 600; shift += 19) {
+      const content = `${`${key} `.repeat(8)}${filled()} ${key} `;
+      const headers = { "X-Gateway-SessionId": `${" s".repeat(350)}${" ".repeat(shift)}${key}` };
+      const body = { stream: true, messages: [{ role: "user", content }] };
+      await (await app(chatRequest({ headers, body }))).text();
+    }
+    const records = await finish();
+    assertEquals(records.length, 32);
+    for (const { request, response, head } of records) {
+      for (const text of [request?.body, response?.events, head.session]) {
+        assert(text != null && text.length > 700 && !/sk-|a1B2/.test(text.slice(-100)));
+      }
+      assert((head.session ?? "").length <= 1_024);
+    }
+  }));
+
 Deno.test("counts of a provider that are no exact integers any more are in a record that is read", () =>
   withFolder(async (folder) => {
     const count = Number.MAX_SAFE_INTEGER;
