@@ -77,7 +77,7 @@ export const replay: Command = {
     if (filter === null) {
       return wrongUsage(terminal, "replay", "--since must be a day, a time, or such as 2h or 1d.");
     }
-    const opened = await openText(options, terminal);
+    const opened = await openText(options, filter, terminal);
     if (!opened.ok) {
       return opened.isUsage
         ? wrongUsage(terminal, "replay", opened.problems.join(" "))

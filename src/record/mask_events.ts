@@ -27,8 +27,8 @@ export function maskEvents(
     return isObject(value) ? value : null;
   });
   const changed = new Set<JsonObject>();
-  let isHeld = false;
-  for (const pieces of channelsIn(values.filter((value) => value !== null))) {
+  const channels = channelsIn(values.filter((value) => value !== null));
+  for (const pieces of channels) {
     const [first] = pieces;
     if (first === undefined || FACTS.has(first.name)) continue;
     const joined = pieces.map((piece) => piece.text).join("");
@@ -39,16 +39,17 @@ export function maskEvents(
       ...matches.map(({ start, end, label }) => ({ start, end, label: `[${label}]` })),
       { start: held, end: joined.length, label: "" },
     ], changed);
-    isHeld ||= held < joined.length;
   }
-  if (changed.size === 0 && !isHeld) return text;
+  // The event that was cut may have the next piece of any of the texts.
+  const isBegunLeftOut = isCut && channels.length > 0;
+  if (changed.size === 0 && !isBegunLeftOut) return text;
   const begun = text.slice(events.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0));
   const written = events.map((event, at) => {
     const value = values[at] ?? null;
     const isSame = value === null || !changed.has(value);
     return isSame ? event : { ...event, data: JSON.stringify(value), raw: null };
   });
-  return sseText(written) + (isHeld ? "" : begun);
+  return sseText(written) + (isBegunLeftOut ? "" : begun);
 }
 
 /** A part of a text, and what stands in its place; empty for a part that is left out. */

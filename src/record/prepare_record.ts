@@ -1,7 +1,7 @@
 import { isObject, parseJson } from "../core/json/json.ts";
 import { textBeginning } from "../core/text_beginning.ts";
 import { clientKeyRule } from "./client_key_rule.ts";
-import { contentFacts, FACTS, NO_CONTENT_FACTS } from "./content_facts.ts";
+import { contentFacts, FACTS, NO_CONTENT_FACTS, responseId } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
 import type { MaskingRule } from "./mask_text.ts";
 import type { CallRecord, RecordHead } from "./record.ts";
@@ -30,10 +30,36 @@ export interface PreparedRecord {
  */
 const REQUEST_FACTS = ['"tools', '"previ'] as const;
 
-/** Returns the parts of a record, masked; null if masking has failed. */
+/** IDs of the records that made the last responses, by the IDs of these. */
+export interface Makers {
+  get(response: string): string | undefined;
+  set(response: string, record: string): void;
+}
+
+/** Number of responses of which is known what record made them. */
+const MAX_MAKERS = 10_000;
+
+/** Returns what the records of one process will have made. */
+export function newMakers(): Makers {
+  const records = new Map<string, string>();
+  return {
+    get: (response) => records.get(response),
+    set(response, record) {
+      records.set(response, record);
+      const [first] = records.size > MAX_MAKERS ? records.keys() : [];
+      if (first !== undefined) records.delete(first);
+    },
+  };
+}
+
+/**
+ * Returns the parts of a record, masked; null if masking has failed. `makers` gets the response
+ * that it made.
+ */
 export function prepareRecord(
   record: WrittenRecord,
   mask: RecordMask,
+  makers: Makers,
 ): PreparedRecord | null {
   try {
     const { id, at, clientKey } = record;
@@ -42,15 +68,18 @@ export function prepareRecord(
     const text = request?.body ?? "";
     const asked = REQUEST_FACTS.some((one) => text.includes(one)) ? parseJson(text) : undefined;
     const client = isObject(asked) ? asked : null;
-    const facts = request === undefined
-      ? NO_CONTENT_FACTS
-      : contentFacts(client, responseObjects(response, FACTS));
+    const objects = request === undefined ? [] : responseObjects(response, FACTS);
+    const facts = request === undefined ? NO_CONTENT_FACTS : contentFacts(client, objects);
+    const made = head.api === "responses" ? responseId(objects) : null;
+    if (made !== null) makers.set(made, id);
     const whole: RecordHead = { ...head, ...facts };
     const previous = client?.previous_response_id;
     const body: StoredBody | null = request === undefined ? null : {
       request,
       ...response !== undefined && { response },
-      ...typeof previous === "string" && { previous: { response: previous, record: null } },
+      ...typeof previous === "string" && {
+        previous: { response: previous, record: makers.get(previous) ?? null },
+      },
     };
     return { head: { id, at, head: whole }, body };
   } catch {

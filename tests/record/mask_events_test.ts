@@ -22,7 +22,9 @@ const PIECES: readonly ((text: string) => string)[] = [
   },
   (written) => {
     const call = { index: 0, function: { arguments: JSON.stringify(written).slice(1, -1) } };
-    return `data: ${JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })}\n\n`;
+    return `data: ${
+      JSON.stringify({ choices: [{ index: 0, delta: { tool_calls: [call] } }] })
+    }\n\n`;
   },
 ];
 

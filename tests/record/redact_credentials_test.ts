@@ -87,10 +87,10 @@ Deno.test("of a text that was cut, what may be the beginning of a credential is 
     const begin = String.raw`{"a":"\u00e9 sk-8 is`;
     const text = `${begin} ${credential}`;
     for (let end = begin.length + 1; end <= text.length; end++) {
-      const left = body(text.slice(0, end), true);
-      const label = left.slice(begin.length).trim();
+      const left = body(text.slice(0, end), true).replace("\\u00e9", "é");
+      const label = left.slice('{"a":"é sk-8 is'.length).trim();
       assert(label === "" || /^\[[a-z_]+\]/.test(label), left);
-      assert(["\\u00e9", "é"].some((one) => left.startsWith(`{"a":"${one} sk-8 is`)), left);
+      assert(left.startsWith('{"a":"é sk-8 is'), left);
     }
   }
   const plain = '{"a":"no credential, ';

@@ -106,7 +106,11 @@ export function Log({ records }) {
   }</div>
     ${
     hits !== null && view`<${Table} caption="Recorded calls" columns=${COLUMNS}>
-      ${hits.slice(0, MAX_ROWS).map((hit) => view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`)}
+      ${
+      hits.slice(0, MAX_ROWS).map((hit) =>
+        view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`
+      )
+    }
       ${
       hits.length === 0 && problem === null &&
       view`<${EmptyRow} columns=${COLUMNS.length}>No recorded call matches.<//>`

@@ -18,7 +18,10 @@ browserTest(
       const file = openRecordFile(fileOptions(folder, { keepMs: 1e12 }));
       const now = Date.UTC(2026, 10, 22, 12);
       const many = (count: number) =>
-        Array.from({ length: count }, (_, at) => written(`old-${at}`, now - 60_000, { body: null }));
+        Array.from(
+          { length: count },
+          (_, at) => written(`old-${at}`, now - 60_000, { body: null }),
+        );
       file.write(many(48), now);
       const words = `${HOSTILE} ${"long word ".repeat(300)}${"x".repeat(3_000)}`;
       const body = JSON.stringify({ messages: [{ role: "user", content: words }] });
