@@ -1,13 +1,14 @@
 import { mayHaveKey } from "../privacy/detectors/likely_keys.ts";
 import { compileRules, type RuleSettings } from "../privacy/compile.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
-import { maskEvents } from "./mask_events.ts";
+import { maskEvents, rawStreamTexts } from "./mask_events.ts";
 import {
   type CheckTime,
   type MaskingRule,
   maskingRules,
   MaskingTimeout,
   maskText,
+  matchesInString,
   withoutBegunMatch,
 } from "./mask_text.ts";
 import { CREDENTIAL_RULES, redactCredentials } from "./redact_credentials.ts";
@@ -52,6 +53,11 @@ export function newRecordMask(policy: RecordPolicy, now: () => number): RecordMa
   };
 }
 
+/** False only for a text without a match, whose escapes of JSON are as the rules know them. */
+function mayHaveMatch(text: string, rules: readonly MaskingRule[]): boolean {
+  return rules.length > 0 && (text.includes("\\u") || matchesInString(text, rules).length > 0);
+}
+
 function always(mask: BegunMask): RecordMask {
   return () => mask;
 }
@@ -71,10 +77,13 @@ function newMask(
     ...newPartMask(mask),
     body,
     events(text, isCut, further) {
-      if (further.length === 0 && rules.length === 0) return text;
-      const rulesOf = (one: string) =>
-        isCut || mayMatch?.(one) !== false ? [...further, ...rules] : further;
-      return body(maskEvents(text, rulesOf, isCut, checkTime), isCut);
+      const all = [...further, ...rules];
+      const isMasked = all.length > 0 &&
+        (isCut ||
+          rawStreamTexts(text).some((one) =>
+            (rules.length > 0 && mayMatch?.(one) !== false) || mayHaveMatch(one, further)
+          ));
+      return body(isMasked ? maskEvents(text, all, isCut, checkTime) : text, isCut);
     },
   };
 }

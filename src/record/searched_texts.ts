@@ -39,36 +39,18 @@ export function searchedTexts(body: StoredBody, part: SearchedPart): string[] {
 
 function responseTexts(response: NonNullable<StoredBody["response"]>, isTools: boolean): string[] {
   if (response.body !== null) return textsIn(response.body, isTools);
-  const { found, channels } = streamTexts(responseObjects(response), isTools);
-  const joined = channels.map((pieces) => pieces.map(({ text }) => text).join(""));
-  return [...found, ...joined].flatMap(withInner);
-}
-
-/** A piece of a text that comes in several events: a member of an object of one. */
-export interface StreamPiece {
-  readonly event: JsonObject;
-  readonly object: JsonObject;
-  readonly name: string;
-  readonly text: string;
-}
-
-/** Returns the texts that come in pieces in the events of a stream: their pieces in order. */
-export function channelsIn(events: readonly JsonObject[]): readonly (readonly StreamPiece[])[] {
-  return streamTexts(events, false).channels;
-}
-
-function streamTexts(events: readonly JsonObject[], isTools: boolean) {
-  const channels = new Map<string, StreamPiece[]>();
-  const found: string[] = [];
-  for (const event of events) collect(event, "", "", { found, isTools, channels, event });
-  return { found, channels: [...channels.values()] };
+  const channels = new Map<string, string[]>();
+  const texts: Texts = { found: [], channels, isTools };
+  for (const event of responseObjects(response)) collect(event, "", "", texts);
+  return [...texts.found, ...channels.values().map((pieces) => pieces.join(""))]
+    .flatMap(withInner);
 }
 
 /** Returns the strings of a JSON text; the text itself if it is none. */
 function textsIn(text: string, isTools: boolean): string[] {
   const value = parseJson(text);
   if (!isObject(value)) return isTools ? [] : [text];
-  const texts: Texts = { found: [], channels: null, event: value, isTools };
+  const texts: Texts = { found: [], channels: null, isTools };
   collect(value, "", "", texts);
   return texts.found.flatMap(withInner);
 }
@@ -77,7 +59,7 @@ function textsIn(text: string, isTools: boolean): string[] {
 function withInner(text: string): string[] {
   const value = text.startsWith("{") || text.startsWith("[") ? parseJson(text) : undefined;
   if (!isObject(value) && !Array.isArray(value)) return [text];
-  const texts: Texts = { found: [text], channels: null, event: {}, isTools: false };
+  const texts: Texts = { found: [text], channels: null, isTools: false };
   collect(value, "", "", texts);
   return texts.found;
 }
@@ -86,9 +68,7 @@ function withInner(text: string): string[] {
 interface Texts {
   readonly found: string[];
   /** Pieces of a stream by their channel; null outside streams. */
-  readonly channels: Map<string, StreamPiece[]> | null;
-  /** The object that is collected. */
-  readonly event: JsonObject;
+  readonly channels: Map<string, string[]> | null;
   /** True if only the texts of tools are wanted. */
   readonly isTools: boolean;
 }
@@ -96,9 +76,6 @@ interface Texts {
 /** Types of items, blocks and events that are a call of a tool or its result. */
 const TOOL_TYPE =
   /(?:^|_)(?:call|call_output|tool_use|tool_result)$|_call_(?:arguments|input)\.|^input_json_delta$/;
-
-/** Paths of texts that come in pieces. */
-const STREAMED = /(^|\.)delta(\.|$)|^\.choices\.text$/;
 
 /** True for the call of a tool, or its result. */
 function isTool({ type, role }: JsonObject): boolean {
@@ -116,9 +93,17 @@ function collect(
   depth = 0,
 ): void {
   if (depth > MAX_DEPTH_COUNT) return;
-  const { found, channels, isTools, event } = texts;
+  const { found, channels, isTools } = texts;
   if (typeof value === "string") {
-    if (!isTools) found.push(value);
+    if (isTools) return;
+    if (channels === null || !/(^|\.)delta(\.|$)|^\.choices\.text$/.test(path)) {
+      found.push(value);
+      return;
+    }
+    const key = `${path} ${place}`;
+    const pieces = channels.get(key);
+    if (pieces === undefined) channels.set(key, [value]);
+    else pieces.push(value);
   } else if (Array.isArray(value)) {
     for (const item of value) collect(item, path, place, texts, depth + 1);
   } else if (isObject(value)) {
@@ -127,15 +112,7 @@ function collect(
     for (const [name, member] of Object.entries(value)) {
       const isCalls = isTools && (name === "tool_calls" || name === "function_call");
       const wanted = isCalls ? { ...texts, isTools: false } : within;
-      const memberPath = `${path}.${name}`;
-      if (channels === null || typeof member !== "string" || !STREAMED.test(memberPath)) {
-        collect(member, memberPath, inner, wanted, depth + 1);
-      } else if (!wanted.isTools) {
-        const key = `${memberPath} ${inner}`;
-        const pieces = channels.get(key) ?? [];
-        channels.set(key, pieces);
-        pieces.push({ event, object: value, name, text: member });
-      }
+      collect(member, `${path}.${name}`, inner, wanted, depth + 1);
     }
   }
 }
