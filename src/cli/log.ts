@@ -98,6 +98,9 @@ export const log: Command = {
     return await onSource(options, terminal, async (source) => {
       let last: Hit | null = null;
       let found = 0;
+      // One more than is printed says whether there are more; of the largest list nothing does.
+      const asked = isTable && limit < MAX_LIMIT_RECORDS ? limit + 1 : limit;
+      let hasMore = false;
       const isList = format === "json" && !isExport;
       let records = 0;
       let unreadable = 0;
@@ -113,11 +116,12 @@ export const log: Command = {
         terminal.out(visibleJson(exportLine(record, withContent)));
       };
       const problem = await source.search({
-        limit,
+        limit: asked,
         before: cursor,
         withContent,
         filter: (name) => filterValue(options, name),
       }, (hit) => {
+        if (found === limit) return void (hasMore = true);
         last = hit;
         found++;
         if (isTable) printRow(hit);
@@ -125,7 +129,7 @@ export const log: Command = {
       });
       if (problem?.isUsage) return wrongUsage(terminal, "log", problem.text);
       if (problem !== null) return printProblems(terminal, [problem.text]);
-      if (isTable) terminal.out(endLine(found, limit, last));
+      if (isTable) terminal.out(endLine(hasMore || asked === found, last));
       if (isList) terminal.out(records === 0 ? "[]\n" : "]\n");
       if (unreadable > 0) {
         terminal.err(`Not printed, because they cannot be opened: ${unreadable} records.\n`);
@@ -159,9 +163,9 @@ async function exportMask(
   return wrongUsage(terminal, "log", "--redact is credentials or a policy of privacy.");
 }
 
-function endLine(found: number, limit: number, last: Hit | null): string {
-  if (found === 0) return "No recorded call matches.\n";
-  return found < limit || last === null ? "" : `More with --cursor ${last.seq}.\n`;
+function endLine(mayHaveMore: boolean, last: Hit | null): string {
+  if (last === null) return "No recorded call matches.\n";
+  return mayHaveMore ? `More with --cursor ${last.seq}.\n` : "";
 }
 
 /** Part of a record that `log show` prints, by its option. */

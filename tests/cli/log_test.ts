@@ -59,6 +59,8 @@ Deno.test("records are listed with the newest first, and without their content",
     assertEquals((await command("log", "--key", "none"))[1], "No recorded call matches.\n");
     const [, limited] = await command("log", "--limit", "1");
     assertMatch(limited, /More with --cursor 2\.\n$/);
+    const [, whole] = await command("log", "--limit", "2");
+    assert(whole.includes("id-1") && !whole.includes("More"), whole);
   }));
 
 Deno.test("content is printed only by the options that say so, and nothing of it acts on a terminal", () =>

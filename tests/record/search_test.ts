@@ -283,6 +283,7 @@ Deno.test("a wrong option is named with what it must be", () => {
     ["since", "soon"],
     ["min-ms", "-1"],
     ["label", "blue"],
+    ["status", "400,abc"],
     ["text", "  "],
     ["in", "headers"],
     ["regex", "(a"],
