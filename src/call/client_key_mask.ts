@@ -32,14 +32,16 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
     const text = (one: string) => one.split("=").map(masked).join("=");
     return { text, json: masked, key: "", maxChars: 0 };
   }
-  const code = codeIn(key);
+  // Made for the first text with a code: most have none, and a pattern takes longer than a look.
+  let code: RegExp | null = null;
   const escaped = JSON.stringify(key).slice(1, -1);
   const forms = [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
   return {
     text: (text) => text.replaceAll(key, LABEL),
     json(text) {
       const masked = forms.reduce((one, form) => one.replaceAll(form, LABEL), text);
-      return code.test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
+      if (!masked.includes("\\u")) return masked;
+      return (code ??= codeIn(key)).test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
     },
     key,
     maxChars: MAX_ESCAPED_CHARS * key.length,
