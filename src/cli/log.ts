@@ -104,6 +104,7 @@ export const log: Command = {
       const isList = format === "json" && !isExport;
       let records = 0;
       let unreadable = 0;
+      let closed = 0;
       const printRow = (hit: Hit) => {
         terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
         if (!options.has("show-text") || !("record" in hit) || hit.excerpt === null) return;
@@ -120,6 +121,7 @@ export const log: Command = {
         before: cursor,
         withContent,
         filter: (name) => filterValue(options, name),
+        onClosed: (records) => closed = records,
       }, (hit) => {
         if (found === limit) return void (hasMore = true);
         last = hit;
@@ -131,6 +133,9 @@ export const log: Command = {
       if (problem !== null) return printProblems(terminal, [problem.text]);
       if (isTable) terminal.out(endLine(hasMore || asked === found, last));
       if (isList) terminal.out(records === 0 ? "[]\n" : "]\n");
+      if (closed > 0) {
+        terminal.err(`Not looked at, because they cannot be opened: ${closed} records.\n`);
+      }
       if (unreadable > 0) {
         terminal.err(`Not printed, because they cannot be opened: ${unreadable} records.\n`);
       }
@@ -205,15 +210,20 @@ export const logShow: Command = {
     const views = Object.entries(VIEWS).filter(([name]) => options.has(name));
     return await onSource(options, terminal, async (source) => {
       const found: Hit[] = [];
+      let closed = 0;
       const problem = await source.search({
         limit: 1,
         before: null,
         withContent: views.length > 0,
         filter: (name) => name === "id" ? id : undefined,
+        onClosed: (records) => closed = records,
       }, (hit) => void found.push(hit));
       if (problem !== null) return printProblems(terminal, [problem.text]);
       const [hit] = found;
-      if (hit === undefined) return printProblems(terminal, ["There is no record of this call."]);
+      if (hit === undefined) {
+        const rest = closed === 0 ? "" : ` among those that can be opened; ${closed} cannot`;
+        return printProblems(terminal, [`There is no record of this call${rest}.`]);
+      }
       if (!("record" in hit)) {
         return printProblems(terminal, ["The content of this record cannot be opened."]);
       }

@@ -6,6 +6,8 @@ import { optionValue, type OptionValues } from "./arguments.ts";
 import { findSource, type LogProblem } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
 
+const NO_BYTES = new Uint8Array();
+
 function timeOf(hit: Hit): number {
   return "record" in hit ? Date.parse(hit.record.at) : hit.at;
 }
@@ -81,6 +83,10 @@ async function readGateway(
       limit,
       before: null,
       withContent: limit > 1,
+      onClosed(records) {
+        // Those that cannot be read may be of the key.
+        for (let left = limit > 1 ? records : 0; left > 0; left--) lines.push(NO_BYTES);
+      },
       filter: (name) => name === "key" ? key ?? undefined : name === "since" ? since : undefined,
     }, each);
   let problem: LogProblem | null;

@@ -81,6 +81,8 @@ export interface ScanResult {
   readonly hits: readonly Hit[];
   /** Number before which the next part begins; null at the end. */
   readonly next: number | null;
+  /** Records that were passed by because they cannot be opened, so that they may match or not. */
+  readonly closed: number;
 }
 
 /** Totals of a file. */
@@ -224,6 +226,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     );
     const hits: Hit[] = [];
     let chars = 0;
+    let closed = 0;
     for (const row of rows) {
       const seq = integerOf(row, "seq");
       const heads = codec.heads(row);
@@ -235,21 +238,25 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
         const stored = typeof heads === "object" ? heads?.[index] : undefined;
         if (stored === undefined) {
           if (matcher.showsUnreadable) unreadable(typeof heads === "number" ? heads : null);
+          else closed++;
         } else if (stored.at >= since && stored.at <= until && matcher.head(stored)) {
           const opened = matcher.body !== null || withContent ? readBodies(seq)(index) : null;
           chars += opened?.chars ?? 0;
           const excerpt = opened === null ? null : matcher.body?.(opened.body) ?? null;
           if (opened === null && withContent) unreadable(null);
+          else if (opened === null && matcher.body !== null) closed++;
           else if (matcher.body === null || excerpt !== null) {
             const content = withContent ? opened?.body ?? {} : {};
             hits.push({ seq: number, record: newRecord(stored, content), excerpt });
           }
         }
-        if (hits.length >= limit || chars > maxChars) return { hits, next: number };
+        if (hits.length >= limit || chars > maxChars) {
+          return { hits, next: number, closed };
+        }
       }
     }
     const last = rows.length < MAX_SLICE_ROWS ? undefined : rows.at(-1);
-    return { hits, next: last === undefined ? null : numberOf(last, 0) };
+    return { hits, next: last === undefined ? null : numberOf(last, 0), closed };
   }
 
   return {

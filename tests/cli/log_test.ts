@@ -246,6 +246,22 @@ Deno.test("record info counts the records of a file, and names keys that are gon
       "Not printed, because they cannot be opened: 2 records.\n",
     ]);
     assertEquals((await command("record"))[0], 2);
+    assertEquals(await command("log", "--key", "ada"), [
+      0,
+      "No recorded call matches.\n",
+      "Not looked at, because they cannot be opened: 2 records.\n",
+    ]);
+    assertEquals(await command("log", "show", "id-1"), [
+      1,
+      "",
+      "There is no record of this call among those that can be opened; 2 cannot.\n",
+    ]);
+    assertEquals(await command("replay", "--against", config, "--key", "ada"), [
+      1,
+      "2 records, 0 replayed, 2 skipped (2 unreadable)\nsame 0   different 0\n" +
+      "skipped   unreadable  no ID, no ID\n",
+      "No record was replayed, so nothing was compared.\n",
+    ]);
   }));
 
 Deno.test("record info says what is wrong with a time that somebody has changed", () =>

@@ -142,7 +142,8 @@ Deno.test("a search ends with the oldest record, however much content is before 
   const hits = searchRecords(() => {
     const isLast = ++scans === 10;
     // As many characters as the parts of a search over a large file have.
-    const result = { hits: isLast ? [old] : [], next: isLast ? null : 10 - scans, chars: 2 ** 30 };
+    const next = isLast ? null : 10 - scans;
+    const result = { hits: isLast ? [old] : [], next, closed: 0, chars: 2 ** 30 };
     return result;
   }, search);
   assertEquals(await Array.fromAsync(hits), [old]);

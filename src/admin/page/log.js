@@ -55,11 +55,14 @@ export function Log({ records }) {
     addFields(query, data, FIELDS.map(([name = ""]) => name));
     await load(`/log?${query}`, (text) => {
       const lines = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-      // The last line may say why there are no more.
-      const error = lines.at(-1)?.error ?? null;
+      // The last line may say why there are no more, or how many were not looked at.
+      const { error = null, closed = 0 } = lines.at(-1) ?? {};
       setShown(null);
-      setHits(error === null ? lines : lines.slice(0, -1));
-      setProblem(error);
+      setHits(lines.filter(({ seq }) => seq !== undefined));
+      setProblem(
+        error ??
+          (closed > 0 ? `${closed} records cannot be opened, so they may match or not.` : null),
+      );
     });
   }
 
