@@ -14,9 +14,10 @@ interface StreamPiece {
 
 /**
  * Returns the events of a stream in which matches that lie over several of them are masked: the
- * first one has the label, the others lose their part. Of a stream that was cut, what may be the
- * beginning of a match at the end of its texts is left out, with the event that was cut.
- * Matches within one event stay. */
+ * first event has the label, the next ones lose their part. Of a stream that was cut, what may be
+ * the beginning of a match at the end of its texts is left out, with the event that was cut.
+ * Matches within one event stay.
+ */
 export function maskEvents(
   text: string,
   rules: readonly MaskingRule[],
@@ -58,7 +59,7 @@ export function maskEvents(
   return sseText(written) + (isBegunLeftOut ? "" : begun);
 }
 
-/** A part of a text, and what stands in its place; empty for a part that is left out. */
+/** A part of a text, with its replacement; an empty one for a part that is left out. */
 interface HiddenPart extends Span {
   readonly label: string;
 }

@@ -31,8 +31,8 @@ export interface Closed {
 
 /**
  * Yields the found records, the newest first, as they are found; then how many were passed by
- * because they cannot be opened, if any, or null if the file cannot be read. It reads only as far as its hits are taken, and ends once `isLeft` is true, also
- * while it finds nothing.
+ * because they cannot be opened, if any, or null if the file cannot be read. It reads only as far
+ * as its hits are taken, and ends once `isLeft` is true, also while it finds nothing.
  */
 export async function* searchRecords(
   scan: (request: ScanRequest) => Awaitable<ScanResult | null>,

@@ -1,8 +1,8 @@
 import type { CallRecord, RecordHead } from "./record.ts";
 
 /**
- * Maximum length of a name that clients choose, before it is masked: a credential at the length that
- * it has in a record is recognised by the rest.
+ * Maximum length of a name that clients choose, before it is masked: a credential at the length
+ * that it has in a record is recognised by the rest.
  */
 export const MAX_KNOWN_NAME_CHARS = 4_096;
 

@@ -55,7 +55,7 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
       after: after.config,
       isExact,
     });
-    // What both refuse alike, but a provider has got, was not compared.
+    // What both refuse alike, although it was sent to a provider, was not compared.
     if (differences.length === 0 && one.call.kind === "refused" && wasServed(record)) {
       return "refused_by_both";
     }

@@ -134,7 +134,7 @@ circuit_breaker: {enabled: false}
 `;
 }
 
-/** Returns the record of a call that no provider has got: any file may refuse it. */
+/** Returns the record of a call that was sent to no provider: any file may refuse it. */
 function drawnRecord(path: string, body: Parameters<typeof recordOf>[1]) {
   return recordOf(path, body, { head: { attempts: [] } });
 }
