@@ -4,7 +4,6 @@ import type { Log } from "../observe/log.ts";
 import { recordCurl } from "../record/curl.ts";
 import { dialogueOf } from "../record/dialogue.ts";
 import { FILTER_NAMES, parseFilter } from "../record/filter_options.ts";
-import type { Hit } from "../record/record_file.ts";
 import type { Recorder } from "../record/recorder.ts";
 import {
   DEFAULT_LIMIT_RECORDS,
@@ -129,7 +128,7 @@ function busy(): LogResponse {
  * ends when the client leaves; `onEnd` is called once.
  */
 function linesOf(
-  search: (isLeft: () => boolean) => AsyncGenerator<Hit | null, void, void>,
+  search: (isLeft: () => boolean) => ReturnType<typeof searchRecords>,
   onEnd: () => void,
 ): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();

@@ -17,6 +17,8 @@ export interface ClientKeyMask {
   text(text: string): string;
   /** Masks a JSON text, in which the key may be escaped. */
   json(text: string): string;
+  /** The key; empty without one, or if it may be a common word. */
+  readonly key: string;
   /** Length of the longest form of the key; 0 without one. */
   readonly maxChars: number;
 }
@@ -24,20 +26,24 @@ export interface ClientKeyMask {
 /** Returns the mask of the key or the token with which a call was admitted. */
 export function newClientKeyMask(call: Call): ClientKeyMask {
   const key = keyOf(call);
-  if (key === "") return { text: (text) => text, json: (text) => text, maxChars: 0 };
+  if (key === "") return { text: (text) => text, json: (text) => text, key, maxChars: 0 };
   if (key.length < MIN_WORD_CHARS) {
     const masked = (part: string) => part === key ? LABEL : part;
-    return { text: (text) => text.split("=").map(masked).join("="), json: masked, maxChars: 0 };
+    const text = (one: string) => one.split("=").map(masked).join("=");
+    return { text, json: masked, key: "", maxChars: 0 };
   }
-  const code = codeIn(key);
+  // Made for the first text with a code: most have none, and a pattern takes longer than a look.
+  let code: RegExp | null = null;
   const escaped = JSON.stringify(key).slice(1, -1);
   const forms = [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
   return {
     text: (text) => text.replaceAll(key, LABEL),
     json(text) {
       const masked = forms.reduce((one, form) => one.replaceAll(form, LABEL), text);
-      return code.test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
+      if (!masked.includes("\\u")) return masked;
+      return (code ??= codeIn(key)).test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
     },
+    key,
     maxChars: MAX_ESCAPED_CHARS * key.length,
   };
 }

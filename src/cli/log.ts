@@ -98,9 +98,13 @@ export const log: Command = {
     return await onSource(options, terminal, async (source) => {
       let last: Hit | null = null;
       let found = 0;
+      // One more than is printed says whether there are more; of the largest list nothing does.
+      const asked = isTable && limit < MAX_LIMIT_RECORDS ? limit + 1 : limit;
+      let hasMore = false;
       const isList = format === "json" && !isExport;
       let records = 0;
       let unreadable = 0;
+      let closed = 0;
       const printRow = (hit: Hit) => {
         terminal.out(`${found === 1 ? LOG_HEADER : ""}${hitLine(hit)}`);
         if (!options.has("show-text") || !("record" in hit) || hit.excerpt === null) return;
@@ -113,11 +117,13 @@ export const log: Command = {
         terminal.out(visibleLines(exportLine(record, withContent)));
       };
       const problem = await source.search({
-        limit,
+        limit: asked,
         before: cursor,
         withContent,
         filter: (name) => filterValue(options, name),
+        onClosed: (records) => closed = records,
       }, (hit) => {
+        if (found === limit) return void (hasMore = true);
         last = hit;
         found++;
         if (isTable) printRow(hit);
@@ -125,8 +131,11 @@ export const log: Command = {
       });
       if (problem?.isUsage) return wrongUsage(terminal, "log", problem.text);
       if (problem !== null) return printProblems(terminal, [problem.text]);
-      if (isTable) terminal.out(endLine(found, limit, last));
+      if (isTable) terminal.out(endLine(hasMore || asked === found, last));
       if (isList) terminal.out(records === 0 ? "[]\n" : "]\n");
+      if (closed > 0) {
+        terminal.err(`Not looked at, because they cannot be opened: ${closed} records.\n`);
+      }
       if (unreadable > 0) {
         terminal.err(`Not printed, because they cannot be opened: ${unreadable} records.\n`);
       }
@@ -159,9 +168,9 @@ async function exportMask(
   return wrongUsage(terminal, "log", "--redact is credentials or a policy of privacy.");
 }
 
-function endLine(found: number, limit: number, last: Hit | null): string {
-  if (found === 0) return "No recorded call matches.\n";
-  return found < limit || last === null ? "" : `More with --cursor ${last.seq}.\n`;
+function endLine(mayHaveMore: boolean, last: Hit | null): string {
+  if (last === null) return "No recorded call matches.\n";
+  return mayHaveMore ? `More with --cursor ${last.seq}.\n` : "";
 }
 
 /** Part of a record that `log show` prints, by its option. */
@@ -201,15 +210,20 @@ export const logShow: Command = {
     const views = Object.entries(VIEWS).filter(([name]) => options.has(name));
     return await onSource(options, terminal, async (source) => {
       const found: Hit[] = [];
+      let closed = 0;
       const problem = await source.search({
         limit: 1,
         before: null,
         withContent: views.length > 0,
         filter: (name) => name === "id" ? id : undefined,
+        onClosed: (records) => closed = records,
       }, (hit) => void found.push(hit));
       if (problem !== null) return printProblems(terminal, [problem.text]);
       const [hit] = found;
-      if (hit === undefined) return printProblems(terminal, ["There is no record of this call."]);
+      if (hit === undefined) {
+        const rest = closed === 0 ? "" : ` among those that can be opened; ${closed} cannot`;
+        return printProblems(terminal, [`There is no record of this call${rest}.`]);
+      }
       if (!("record" in hit)) {
         return printProblems(terminal, ["The content of this record cannot be opened."]);
       }

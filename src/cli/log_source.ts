@@ -1,12 +1,13 @@
 import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
+import { USUAL_KEY_PLACE } from "../config/security_schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
 import { FILTER_NAMES, type FilterName, parseFilter } from "../record/filter_options.ts";
 import { MaskingTimeout } from "../record/mask_text.ts";
-import { type CurlPlace, USUAL_KEY_PLACE } from "../record/curl.ts";
+import type { CurlPlace } from "../record/curl.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";
@@ -26,6 +27,8 @@ export interface LogSearch {
   readonly withContent: boolean;
   /** Returns the value of an option of the filter. */
   filter(name: FilterName): string | undefined;
+  /** Receives the number of records that were passed by because they cannot be opened. */
+  onClosed?(records: number): void;
 }
 
 /** Where a command reads records. */
@@ -91,12 +94,13 @@ function fileSource(
     ok: true,
     source: {
       ...place,
-      async search({ filter: valueOf, ...rest }, each) {
+      async search({ filter: valueOf, onClosed, ...rest }, each) {
         const parsed = parseFilter(valueOf, { wallMs: Date.now(), calendar });
         if (!parsed.ok) return { text: `--${parsed.option} ${parsed.problem}`, isUsage: true };
         for await (const hit of searchRecords(file.scan, { ...rest, filter: parsed.filter })) {
           if (hit === null) return { text: "The file of records is damaged.", isUsage: false };
-          each(hit);
+          if ("closed" in hit) onClosed?.(hit.closed);
+          else each(hit);
         }
         return null;
       },
@@ -125,7 +129,7 @@ async function listenerSource(
 
 async function readListener(
   { url, headers }: Place,
-  { limit, before, withContent, filter }: LogSearch,
+  { limit, before, withContent, filter, onClosed }: LogSearch,
   each: (hit: Hit) => void,
   world: ReturnType<typeof newRealWorld>,
 ): Promise<LogProblem | null> {
@@ -153,6 +157,10 @@ async function readListener(
       }
       for (const { data } of framing.push(text)) {
         const hit = parseHit(data);
+        if (typeof hit === "number") {
+          onClosed?.(hit);
+          continue;
+        }
         if (hit === null) return problem(`The search has ended early: ${url} reports an error.`);
         each(hit);
       }
@@ -178,9 +186,13 @@ async function readListener(
   }
 }
 
-/** Returns the hit in a line of the admin listener; null for any other line. */
-function parseHit(line: string): Hit | null {
+/**
+ * Returns the hit in a line of the admin listener, or the number of records that were passed by;
+ * null for any other line.
+ */
+function parseHit(line: string): Hit | number | null {
   const value = parseJson(line);
+  if (isObject(value) && typeof value.closed === "number") return value.closed;
   if (!isObject(value) || typeof value.seq !== "number") return null;
   const { seq, at, keyNumber, excerpt } = value;
   if (typeof at === "number") {

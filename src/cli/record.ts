@@ -28,7 +28,7 @@ export const record: Command = {
     const loaded = await load(optionValue(options, "config") ?? USUAL_CONFIG, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     // Loaded only now, because most commands open no database.
-    const { openRecords } = await import("../record/read_records.ts");
+    const { openRecords, problemIn } = await import("../record/read_records.ts");
     const opened = openRecords(loaded.config);
     if (!opened.ok) {
       const running = "A gateway that runs holds the file: stop it, or see its metrics.";
@@ -40,6 +40,9 @@ export const record: Command = {
     try {
       terminal.out(infoText(loaded.config.record.path, opened.file.info()));
       return OK_STATUS;
+    } catch (error) {
+      const { path } = loaded.config.record;
+      return printProblems(terminal, [problemIn(path, error)]);
     } finally {
       opened.file.close();
     }

@@ -4,9 +4,14 @@ import { newCalendar } from "../core/calendar.ts";
 import { visibleLines } from "../core/visible_text.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
-import { MAX_SET_RECORDS, newRecordSet, type ReplayFilter } from "../replay/record_set.ts";
-import { replaySet } from "../replay/replay_set.ts";
-import { reportJson } from "../replay/report.ts";
+import {
+  MAX_SET_RECORDS,
+  newRecordSet,
+  type RecordText,
+  type ReplayFilter,
+} from "../replay/record_set.ts";
+import { type ReplayOptions, replaySet } from "../replay/replay_set.ts";
+import { type Report, reportJson } from "../replay/report.ts";
 import { reportText } from "../replay/report_text.ts";
 import { PLACE_OPTIONS } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
@@ -72,7 +77,7 @@ export const replay: Command = {
     if (filter === null) {
       return wrongUsage(terminal, "replay", "--since must be a day, a time, or such as 2h or 1d.");
     }
-    const opened = await openText(options, terminal);
+    const opened = await openText(options, filter, terminal);
     if (!opened.ok) {
       return opened.isUsage
         ? wrongUsage(terminal, "replay", opened.problems.join(" "))
@@ -85,23 +90,18 @@ export const replay: Command = {
     // Records may come from anywhere: what reads them can neither write nor send.
     terminal.dropWriteAccess();
     terminal.dropNetworkAccess();
-    const set = newRecordSet(records, filter);
-    if (set === null) {
-      const most = MAX_SET_RECORDS.toLocaleString("en");
-      return printProblems(terminal, [
-        `There are more than ${most} records; replay them in parts.`,
-      ]);
+    const report = await reportOf(records, filter, {
+      ...configs,
+      seed: given.seed,
+      jobs: given.jobs,
+      isExact: options.has("bytes"),
+      namesAll: options.has("all"),
+    });
+    if (typeof report === "string") {
+      // The right to remove the file is gone, and an empty one could be mistaken for a report.
+      writer?.(given.format === "json" ? `${JSON.stringify({ error: report })}\n` : `${report}\n`);
+      return printProblems(terminal, [report]);
     }
-    const report = await replaySet(
-      set,
-      {
-        ...configs,
-        seed: given.seed,
-        jobs: given.jobs,
-        isExact: options.has("bytes"),
-        namesAll: options.has("all"),
-      },
-    );
     const showsContent = options.has("show-content");
     const text = given.format === "json"
       ? visibleLines(reportJson(report, showsContent))
@@ -116,6 +116,23 @@ export const replay: Command = {
     return isFailing(given.failOn, report) ? FAILED_STATUS : OK_STATUS;
   },
 };
+
+/** Replays the records of a text. Returns the report, or why there is none as a sentence. */
+async function reportOf(
+  records: RecordText,
+  filter: ReplayFilter,
+  options: ReplayOptions,
+): Promise<Report | string> {
+  try {
+    const set = newRecordSet(records, filter);
+    if (set !== null) return await replaySet(set, options);
+    const most = MAX_SET_RECORDS.toLocaleString("en");
+    return `There are more than ${most} records; replay them in parts.`;
+  } catch {
+    // The error may quote what a client has sent.
+    return "The replay has ended early, so there is no report.";
+  }
+}
 
 /** The options of the command with their defaults. */
 interface Given {

@@ -1,9 +1,16 @@
 import { exportLine } from "../record/export_record.ts";
-import type { RecordPlace, RecordText } from "../replay/record_set.ts";
+import type { Hit } from "../record/record_file.ts";
+import type { RecordPlace, RecordText, ReplayFilter } from "../replay/record_set.ts";
 import { placesIn } from "../replay/record_set.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { findSource, type LogProblem } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
+
+const NO_BYTES = new Uint8Array();
+
+function timeOf(hit: Hit): number {
+  return "record" in hit ? Date.parse(hit.record.at) : hit.at;
+}
 
 /** Maximum size of the records that are read from a gateway or its file. */
 const MAX_READ_BYTES = 512 * 1024 * 1024;
@@ -14,9 +21,13 @@ export type OpenedText =
   | { readonly ok: false; readonly problems: readonly string[]; readonly isUsage: boolean };
 
 /** Opens the records that the options name: an exported file, else those of the gateway. */
-export async function openText(options: OptionValues, terminal: Terminal): Promise<OpenedText> {
+export async function openText(
+  options: OptionValues,
+  filter: ReplayFilter,
+  terminal: Terminal,
+): Promise<OpenedText> {
   const path = optionValue(options, "records");
-  return path === undefined ? await readGateway(options, terminal) : openFile(path);
+  return path === undefined ? await readGateway(options, filter, terminal) : openFile(path);
 }
 
 function openFile(path: string): OpenedText {
@@ -56,23 +67,36 @@ function openFile(path: string): OpenedText {
  * Reads the records of the gateway into memory: of its file, or of its admin listener while it
  * runs.
  */
-async function readGateway(options: OptionValues, terminal: Terminal): Promise<OpenedText> {
+async function readGateway(
+  options: OptionValues,
+  { key, sinceMs }: ReplayFilter,
+  terminal: Terminal,
+): Promise<OpenedText> {
   const found = await findSource(options, terminal);
   if (!found.ok) return { ...found, isUsage: false };
   const { source } = found;
   const lines: Uint8Array[] = [];
   const encoder = new TextEncoder();
   let bytes = 0;
-  const search = {
-    limit: Infinity,
-    before: null,
-    withContent: true,
-    filter: (name: string) =>
-      name === "since" || name === "key" ? optionValue(options, name) : undefined,
-  };
+  const search = (since: string | undefined, limit: number, each: (hit: Hit) => void) =>
+    source.search({
+      limit,
+      before: null,
+      withContent: limit > 1,
+      onClosed(records) {
+        // Those that cannot be read may be of the key.
+        for (let left = limit > 1 ? records : 0; left > 0; left--) lines.push(NO_BYTES);
+      },
+      filter: (name) => name === "key" ? key ?? undefined : name === "since" ? since : undefined,
+    }, each);
   let problem: LogProblem | null;
   try {
-    problem = await source.search(search, (hit) => {
+    // The times of a filter are before the newest record, which no call with a later time follows.
+    let newest = NaN;
+    problem = await search(undefined, 1, (hit) => newest = timeOf(hit));
+    const since = sinceMs(newest);
+    const from = Number.isFinite(since) ? new Date(since).toISOString() : undefined;
+    problem ??= await search(from, Infinity, (hit) => {
       const line = encoder.encode("record" in hit ? exportLine(hit.record) : "");
       bytes += line.length;
       if (bytes <= MAX_READ_BYTES) lines.push(line);

@@ -3,6 +3,7 @@ import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, TemplateConfig } from "./schema.ts";
+import { USUAL_KEY_PLACE } from "./security_schema.ts";
 
 const PLACE = ["security", "api_key"] as const;
 
@@ -59,10 +60,11 @@ function headerProblems(header: unknown): Problem[] {
 }
 
 /** An empty prefix would accept any other authorization scheme as a key. */
-function prefixProblems(header: unknown = "Authorization", prefix: unknown): Problem[] {
+function prefixProblems(header: unknown = USUAL_KEY_PLACE.header, prefix: unknown): Problem[] {
   if (prefix !== "" || typeof header !== "string") return [];
-  if (header.toLowerCase() !== "authorization") return [];
-  return [problem([...PLACE, "prefix"], "must not be empty while header is Authorization")];
+  const { header: usual } = USUAL_KEY_PLACE;
+  if (header.toLowerCase() !== usual.toLowerCase()) return [];
+  return [problem([...PLACE, "prefix"], `must not be empty while header is ${usual}`)];
 }
 
 /** Without keys every request is refused; a blank key is mostly a variable that is not set. */

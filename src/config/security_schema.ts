@@ -138,6 +138,9 @@ const group = section({
   record: recordChoice().describe("What is recorded of the calls of its keys, as record of a key."),
 });
 
+/** Where clients send their keys unless the configuration says otherwise. */
+export const USUAL_KEY_PLACE = { header: "Authorization", prefix: "Bearer" } as const;
+
 /** Schema of `security`: client authentication. */
 export const securitySchema = section({
   enabled: flag().prefault(false).describe("Require a client key on /v1/*."),
@@ -145,11 +148,12 @@ export const securitySchema = section({
     "Authentication method; none requires no key, jwt accepts tokens of issuers and client keys.",
   ),
   api_key: section({
-    header: headerName().default("Authorization").describe("Request header that carries the key."),
+    header: headerName().default(USUAL_KEY_PLACE.header)
+      .describe("Request header that carries the key."),
     prefix: z.string().regex(/^[\x21-\x7e]*$/, {
       error: "must be printable ASCII characters without blanks",
-    }).default("Bearer")
-      .describe("Scheme before the key; may be empty if header is not Authorization."),
+    }).default(USUAL_KEY_PLACE.prefix)
+      .describe(`Scheme before the key; may be empty if header is not ${USUAL_KEY_PLACE.header}.`),
     allow_x_api_key: flag().prefault(true)
       .describe("Accept the key in X-API-Key too."),
     keys: z.array(clientKey).default([]).describe("Client keys; at least one if enabled."),

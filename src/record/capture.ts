@@ -83,7 +83,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     if (chosen === "heads") return { id: call.id, at, head: newHead() };
     if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
     if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
-    const { json, maxChars } = mask.clientKey;
+    const { json, key, maxChars } = mask.clientKey;
     // Masked before it is cut, and cut before a key that may be only begun, so that no part of one
     // is left.
     const recorded = (text: string) => {
@@ -109,6 +109,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
         body: kind === "body" ? text : null,
         events: kind === "events" ? text : null,
       },
+      ...kind === "events" && key !== "" && { clientKey: key },
     };
   }
 

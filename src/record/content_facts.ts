@@ -33,6 +33,15 @@ export function contentFacts(
   };
 }
 
+/** Returns the ID of the Responses object in a response; null for another one. */
+export function responseId(response: readonly JsonObject[]): string | null {
+  for (const { object, id, response: inner } of response) {
+    const made = isObject(inner) ? inner.id : object === "response" ? id : null;
+    if (typeof made === "string") return textBeginning(made, MAX_NAME_CHARS);
+  }
+  return null;
+}
+
 function namesOf(names: readonly string[]): string[] {
   return [...new Set(names)].slice(0, MAX_NAMES_COUNT).map((name) =>
     textBeginning(name, MAX_NAME_CHARS)

@@ -22,9 +22,6 @@ export interface CurlPlace {
   readonly keyPlace: { readonly header: string; readonly prefix: string };
 }
 
-/** Where a gateway takes client keys from unless its configuration says otherwise. */
-export const USUAL_KEY_PLACE = { header: "Authorization", prefix: "Bearer" } as const;
-
 /**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null without a
  * recorded body. The body is a here document, so that its bytes need no quotes; base64 if it has

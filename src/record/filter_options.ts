@@ -115,6 +115,9 @@ export function parseFilter(
     const values = valueOf(name)?.split(",").map((one) => one.trim()).filter(Boolean);
     if (values !== undefined) filter[name] = values;
   }
+  if (filter.status?.every((one) => /^\d[\dx]{2}$/i.test(one)) === false) {
+    return wrong("status", "must be statuses such as 429 or 4xx, with commas.");
+  }
   for (const name of FLAGS) if (valueOf(name) !== undefined) filter[name] = true;
   for (const [name, member] of FIGURES) {
     const written = valueOf(name);

@@ -13,10 +13,7 @@ import { endOf } from "../observe/report.ts";
 import { configDigest } from "./config_digest.ts";
 import type { PartMask } from "./mask_parts.ts";
 import type { RecordHead } from "./record.ts";
-import type { KnownHead } from "./written_record.ts";
-
-/** Maximum length of a name that clients choose. */
-const MAX_NAME_CHARS = 1_024;
+import { type KnownHead, MAX_KNOWN_NAME_CHARS } from "./written_record.ts";
 
 /** Members of a head besides the facts of its call. */
 interface HeadParts {
@@ -90,7 +87,7 @@ function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
 }
 
 function shortened(text: string | null): string | null {
-  return text === null ? null : textBeginning(text, MAX_NAME_CHARS);
+  return text === null ? null : textBeginning(text, MAX_KNOWN_NAME_CHARS);
 }
 
 /** Returns a count as the format has it: that of a provider may be any number. */

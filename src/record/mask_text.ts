@@ -1,5 +1,5 @@
-import { newSearch } from "../privacy/search.ts";
-import type { Rule } from "../privacy/types.ts";
+import { heldFrom, joinStrings, newSearch } from "../privacy/search.ts";
+import type { Match, Rule } from "../privacy/types.ts";
 
 /** A part of a text between two quotes. */
 interface Piece {
@@ -33,9 +33,8 @@ export function maskText(
   checkTime?: CheckTime,
 ): string {
   const pieces = piecesOf(text);
-  const search = newSearch(pieces.map((piece) => searchedText(piece.text)).join("\0"), rules);
-  while (search.next()) checkTime?.();
-  const matches = search.matches();
+  const joined = pieces.map((piece) => searchedText(piece.text)).join("\0");
+  const matches = matchesIn(joined, rules, checkTime);
   if (matches.length === 0) return text;
   let index = 0;
   let offset = 0;
@@ -60,14 +59,53 @@ export function maskText(
   return masked.join('"');
 }
 
+/**
+ * Returns the matches of rules in a text without the escapes of JSON, as `maskText` finds them in a
+ * string.
+ */
+export function matchesInString(
+  text: string,
+  rules: readonly MaskingRule[],
+  checkTime?: CheckTime,
+): readonly Match[] {
+  return matchesIn(searchedText(text), rules, checkTime);
+}
+
+function matchesIn(
+  text: string,
+  rules: readonly MaskingRule[],
+  checkTime?: CheckTime,
+): readonly Match[] {
+  const search = newSearch(text, rules);
+  while (search.next()) checkTime?.();
+  return search.matches();
+}
+
+/** Characters at the end of a text in which an unfinished match is looked for. */
+const MAX_TAIL_CHARS = 64 * 1024;
+
+/**
+ * Returns a text that was cut, without what may be the beginning of a match at its end: the rest
+ * that would show it to be one is not there.
+ */
+export function withoutBegunMatch(text: string, rules: readonly MaskingRule[]): string {
+  const last = piecesOf(text.slice(-MAX_TAIL_CHARS)).at(-1) ?? { raw: "", text: "" };
+  const held = heldFrom(searchedText(last.text), rules);
+  if (held === last.text.length) return text;
+  const kept = last.text.slice(0, held);
+  const written = last.raw === last.text ? kept : JSON.stringify(kept).slice(1, -1);
+  return text.slice(0, text.length - last.raw.length) + written;
+}
+
 /** A number, which is no label between quotes any more. */
 const NUMBER = /^[\d.eE+-]+$/;
 
 /** Quotes of JSON in a string, with the backslashes that escape them there. */
 const INNER_QUOTE = /\\*"/g;
 
-/** Returns a text of the same length in which a quote is what no match reaches over. */
-function searchedText(text: string): string {
+/** Returns a text of the same length in which only a quote is what no match reaches over. */
+function searchedText(written: string): string {
+  const text = joinStrings([written]);
   return text.includes('"') ? text.replace(INNER_QUOTE, ({ length }) => "\0".repeat(length)) : text;
 }
 

@@ -1,10 +1,21 @@
 import { isObject, parseJson } from "../core/json/json.ts";
-import { contentFacts, FACTS, NO_CONTENT_FACTS } from "./content_facts.ts";
+import { textBeginning } from "../core/text_beginning.ts";
+import { clientKeyRule } from "./client_key_rule.ts";
+import { contentFacts, FACTS, NO_CONTENT_FACTS, responseId } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
-import type { PartMask } from "./mask_parts.ts";
+import type { MaskingRule } from "./mask_text.ts";
 import type { CallRecord, RecordHead } from "./record.ts";
-import type { RecordMask } from "./record_mask.ts";
-import type { KnownHead, StoredBody, StoredHead, WrittenRecord } from "./written_record.ts";
+import type { BegunMask, RecordMask } from "./record_mask.ts";
+import {
+  type KnownHead,
+  MAX_KNOWN_NAME_CHARS,
+  type StoredBody,
+  type StoredHead,
+  type WrittenRecord,
+} from "./written_record.ts";
+
+/** Maximum length of a name that clients choose. */
+const MAX_NAME_CHARS = 1_024;
 
 /** The parts of a record, which are sealed apart. */
 export interface PreparedRecord {
@@ -19,26 +30,56 @@ export interface PreparedRecord {
  */
 const REQUEST_FACTS = ['"tools', '"previ'] as const;
 
-/** Returns the parts of a record, masked; null if masking has failed. */
+/** IDs of the records that made the last responses, by the IDs of these. */
+export interface Makers {
+  get(response: string): string | undefined;
+  set(response: string, record: string): void;
+}
+
+/** Number of responses of which is known what record made them. */
+const MAX_MAKERS = 10_000;
+
+/** Returns what the records of one process will have made. */
+export function newMakers(): Makers {
+  const records = new Map<string, string>();
+  return {
+    get: (response) => records.get(response),
+    set(response, record) {
+      records.set(response, record);
+      const [first] = records.size > MAX_MAKERS ? records.keys() : [];
+      if (first !== undefined) records.delete(first);
+    },
+  };
+}
+
+/**
+ * Returns the parts of a record, masked; null if masking has failed. `makers` gets the response
+ * that it made.
+ */
 export function prepareRecord(
   record: WrittenRecord,
-  mask: RecordMask | null,
+  mask: RecordMask,
+  makers: Makers,
 ): PreparedRecord | null {
   try {
-    const { id, at } = record;
-    const { head, request, response } = mask === null ? record : masked(record, mask());
+    const { id, at, clientKey } = record;
+    const further = clientKey === undefined ? [] : [clientKeyRule(clientKey)];
+    const { head, request, response } = masked(record, mask(), further);
     const text = request?.body ?? "";
     const asked = REQUEST_FACTS.some((one) => text.includes(one)) ? parseJson(text) : undefined;
     const client = isObject(asked) ? asked : null;
-    const facts = request === undefined
-      ? NO_CONTENT_FACTS
-      : contentFacts(client, responseObjects(response, FACTS));
+    const objects = request === undefined ? [] : responseObjects(response, FACTS);
+    const facts = request === undefined ? NO_CONTENT_FACTS : contentFacts(client, objects);
+    const made = head.api === "responses" ? responseId(objects) : null;
+    if (made !== null) makers.set(made, id);
     const whole: RecordHead = { ...head, ...facts };
     const previous = client?.previous_response_id;
     const body: StoredBody | null = request === undefined ? null : {
       request,
       ...response !== undefined && { response },
-      ...typeof previous === "string" && { previous: { response: previous, record: null } },
+      ...typeof previous === "string" && {
+        previous: { response: previous, record: makers.get(previous) ?? null },
+      },
     };
     return { head: { id, at, head: whole }, body };
   } catch {
@@ -47,8 +88,8 @@ export function prepareRecord(
 }
 
 /** Returns a record that was read, with all masked that a client or a provider has written. */
-export function maskRecord(record: CallRecord, mask: PartMask): CallRecord {
-  const { head, request, response } = masked(record, mask);
+export function maskRecord(record: CallRecord, mask: BegunMask): CallRecord {
+  const { head, request, response } = masked(record, mask, []);
   const { tools_offered, tools_called } = record.head;
   return {
     ...record,
@@ -71,8 +112,17 @@ interface MaskedParts {
 }
 
 /** Returns parts in which everything that a client or a provider has written is masked. */
-function masked({ head, request, response }: MaskedParts, mask: PartMask): MaskedParts {
-  const text = (one: string | null) => one === null ? null : mask.text(one);
+function masked(
+  { head, request, response }: MaskedParts,
+  mask: BegunMask,
+  further: readonly MaskingRule[],
+): MaskedParts {
+  const isCut = (part: "request" | "response") => head.cut.includes(part);
+  const short = (one: string) => textBeginning(one, MAX_NAME_CHARS);
+  const name = (one: string) => short(mask.body(one, one.length >= MAX_KNOWN_NAME_CHARS - 1));
+  const nameOrNull = (one: string | null) => one === null ? null : name(one);
+  const body = (one: string | null, part: "request" | "response") =>
+    one === null ? null : mask.body(one, isCut(part));
   const headers = (fields: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, mask.header(value)]),
@@ -80,10 +130,10 @@ function masked({ head, request, response }: MaskedParts, mask: PartMask): Maske
   return {
     head: {
       ...head,
-      path: mask.path(head.path),
-      session: text(head.session),
-      model_requested: text(head.model_requested),
-      attempts: head.attempts.map((one) => ({ ...one, model: mask.text(one.model) })),
+      path: short(mask.path(head.path)),
+      session: nameOrNull(head.session),
+      model_requested: nameOrNull(head.model_requested),
+      attempts: head.attempts.map((one) => ({ ...one, model: name(one.model) })),
       lossy: head.lossy.map(mask.text),
       verified: head.verified.map(mask.text),
     },
@@ -91,14 +141,16 @@ function masked({ head, request, response }: MaskedParts, mask: PartMask): Maske
       request: {
         headers: headers(request.headers),
         query: mask.query(request.query),
-        body: text(request.body),
+        body: body(request.body, "request"),
       },
     },
     ...response !== undefined && {
       response: {
         headers: headers(response.headers),
-        body: text(response.body),
-        events: text(response.events),
+        body: body(response.body, "response"),
+        events: response.events === null
+          ? null
+          : mask.events(response.events, isCut("response"), further),
       },
     },
   };

@@ -22,10 +22,14 @@ export function openRecords(config: Pick<Config, "record" | "state" | "privacy">
     Deno.statSync(path);
     return { ok: true, file: openRecordFile(options) };
   } catch (error) {
-    const reason = problemOf(error);
     const problem = error instanceof Deno.errors.NotFound
       ? `There is no file ${path} (record.path).`
-      : openingProblem(reason, path, "record.path");
-    return { ok: false, problem, reason };
+      : problemIn(path, error);
+    return { ok: false, problem, reason: problemOf(error) };
   }
+}
+
+/** Returns why a file of records cannot be opened or read, as one sentence. */
+export function problemIn(path: string, error: unknown): string {
+  return openingProblem(problemOf(error), path, "record.path");
 }

@@ -11,7 +11,7 @@ import { PAGE_BYTES } from "../store/sqlite/pages.ts";
 import type { Problem } from "../store/sqlite/problems.ts";
 import { deleteOlder, makeRoom, relieve, shrink, usedBytes } from "./file_room.ts";
 import { newMatcher, type RecordFilter } from "./filter.ts";
-import { prepareRecord } from "./prepare_record.ts";
+import { newMakers, prepareRecord } from "./prepare_record.ts";
 import type { CallRecord } from "./record.ts";
 import { newRecordMask, type RecordMask, type RecordPolicy } from "./record_mask.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
@@ -81,6 +81,8 @@ export interface ScanResult {
   readonly hits: readonly Hit[];
   /** Number before which the next part begins; null at the end. */
   readonly next: number | null;
+  /** Records that were passed by because they cannot be opened, so that they may match or not. */
+  readonly closed: number;
 }
 
 /** Totals of a file. */
@@ -96,7 +98,8 @@ export interface RecordFile {
   write(records: readonly WrittenRecord[], now: number): Written;
   /** Deletes records that are too old at this time. */
   expire(now: number): RecordTotals;
-  scan(request: ScanRequest): ScanResult;
+  /** Null if the file cannot be read. */
+  scan(request: ScanRequest): ScanResult | null;
   info(): RecordFileInfo;
   totals(): RecordTotals;
   apply(settings: RecordSettings): void;
@@ -123,7 +126,8 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   const database = openDatabase({ path, synchronous: "normal", maxPages }, RECORD_TABLES);
   let settings: RecordSettings = options;
   // Made with the first record, because a file that is only read masks nothing.
-  let mask: RecordMask | null | undefined;
+  let mask: RecordMask | undefined;
+  const makers = newMakers();
   let seq = lastNumber(database);
   let count = countRecords(database);
   let read: { readonly seq: number; readonly bodies: RowBodies } | null = null;
@@ -163,6 +167,17 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     seq = rows.at(-1)?.seq ?? seq;
   }
 
+  /** Inserts rows. On a full disk the oldest ones make room, once. */
+  function insertOrRelieve(rows: readonly SealedRow[]): void {
+    try {
+      insert(rows);
+    } catch (error) {
+      if (problemOf(error) !== "full") throw error;
+      count -= relieve(database);
+      insert(rows);
+    }
+  }
+
   function expire(now: number): void {
     count -= deleteOlder(database, now - settings.keepMs);
     count -= makeRoom(database, settings.maxBytes);
@@ -176,17 +191,26 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
   /** Returns the content of a row, which is kept until another one is read. */
   function readBodies(seq: number): RowBodies {
     if (read?.seq === seq) return read.bodies;
-    const row = database.row("select seq, body, records from record where seq = ?", seq);
-    const bodies: RowBodies = row === undefined ? () => null : codec.bodies(row);
+    let bodies: RowBodies = () => null;
+    try {
+      const row = database.row("select seq, body, records from record where seq = ?", seq);
+      if (row !== undefined) bodies = codec.bodies(row);
+    } catch {
+      // A damaged page takes the content of its row, and ends no search.
+    }
     read = { seq, bodies };
     return bodies;
   }
 
-  function scan(request: ScanRequest): ScanResult {
-    const result = scanRows(request);
-    // The next part of the search may go on in the same row.
-    if (result.next === null) read = null;
-    return result;
+  function scan(request: ScanRequest): ScanResult | null {
+    try {
+      const result = scanRows(request);
+      // The next part of the search may go on in the same row.
+      if (result.next === null) read = null;
+      return result;
+    } catch {
+      return null;
+    }
   }
 
   function scanRows({ filter, before, limit, withContent }: ScanRequest): ScanResult {
@@ -202,6 +226,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     );
     const hits: Hit[] = [];
     let chars = 0;
+    let closed = 0;
     for (const row of rows) {
       const seq = integerOf(row, "seq");
       const heads = codec.heads(row);
@@ -213,48 +238,45 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
         const stored = typeof heads === "object" ? heads?.[index] : undefined;
         if (stored === undefined) {
           if (matcher.showsUnreadable) unreadable(typeof heads === "number" ? heads : null);
+          else closed++;
         } else if (stored.at >= since && stored.at <= until && matcher.head(stored)) {
           const opened = matcher.body !== null || withContent ? readBodies(seq)(index) : null;
           chars += opened?.chars ?? 0;
           const excerpt = opened === null ? null : matcher.body?.(opened.body) ?? null;
           if (opened === null && withContent) unreadable(null);
+          else if (opened === null && matcher.body !== null) closed++;
           else if (matcher.body === null || excerpt !== null) {
             const content = withContent ? opened?.body ?? {} : {};
             hits.push({ seq: number, record: newRecord(stored, content), excerpt });
           }
         }
-        if (hits.length >= limit || chars > maxChars) return { hits, next: number };
+        if (hits.length >= limit || chars > maxChars) {
+          return { hits, next: number, closed };
+        }
       }
     }
     const last = rows.length < MAX_SLICE_ROWS ? undefined : rows.at(-1);
-    return { hits, next: last === undefined ? null : numberOf(last, 0) };
+    return { hits, next: last === undefined ? null : numberOf(last, 0), closed };
   }
 
   return {
     write(records, now) {
-      if (mask === undefined) mask = newRecordMask(settings.policy, () => performance.now());
-      const masking = mask;
-      const prepared = records.flatMap((one) => prepareRecord(one, masking) ?? []);
+      const masking = mask ??= newRecordMask(settings.policy, () => performance.now());
+      const prepared = records.flatMap((one) => prepareRecord(one, masking, makers) ?? []);
       const unredacted = records.length - prepared.length;
       const heads = prepared.filter(({ body }) => body === null).length;
       const rows = codec.seal(seq + 1, prepared);
-      const attempt = (): Written => {
-        insert(rows);
-        expire(now);
-        const all = prepared.length - heads;
-        return { ok: true, all, heads, unredacted, totals: totals() };
-      };
       try {
-        return attempt();
-      } catch (error) {
-        if (problemOf(error) !== "full") return { ok: false, problem: problemOf(error) };
-      }
-      try {
-        count -= relieve(database);
-        return attempt();
+        insertOrRelieve(rows);
       } catch (error) {
         return { ok: false, problem: problemOf(error) };
       }
+      try {
+        expire(now);
+      } catch {
+        // The records are in the file; the next write reports what is wrong with the disk.
+      }
+      return { ok: true, all: prepared.length - heads, heads, unredacted, totals: totals() };
     },
     expire(now) {
       expire(now);

@@ -80,8 +80,9 @@ interface WaitingRecord {
 }
 
 /** Returns the size of what a record holds in memory. */
-function charsOf({ head, request, response }: WrittenRecord): number {
+function charsOf({ head, request, response, clientKey }: WrittenRecord): number {
   const texts = [
+    clientKey,
     ...[request?.query, request?.body, response?.body, response?.events],
     ...[head.path, head.session, head.model_requested, ...head.lossy, ...head.verified],
     ...Object.values(request?.headers ?? {}),

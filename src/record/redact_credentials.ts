@@ -5,7 +5,8 @@ import { type MaskingRule, maskText } from "./mask_text.ts";
 /** Detectors of `privacy` whose matches `record.policy: credentials` masks. */
 const CREDENTIALS = ["private_key", "aws_key", "github_token", "slack_token", "api_key"] as const;
 
-const RULES: readonly MaskingRule[] = [{
+/** The rules of `record.policy: credentials`. */
+export const CREDENTIAL_RULES: readonly MaskingRule[] = [{
   name: "credentials",
   order: 0,
   phase: "request",
@@ -16,5 +17,5 @@ const RULES: readonly MaskingRule[] = [{
 
 /** Returns a text in which each credential has become its kind in brackets; JSON stays JSON. */
 export function redactCredentials(text: string): string {
-  return mayHaveKey(text) ? maskText(text, RULES) : text;
+  return mayHaveKey(text) ? maskText(text, CREDENTIAL_RULES) : text;
 }

@@ -24,22 +24,30 @@ export interface Search {
   readonly withContent: boolean;
 }
 
+/** The last of what a search finds: how many records it has passed by unopened. */
+export interface Closed {
+  readonly closed: number;
+}
+
 /**
- * Yields the found records, the newest first, as they are found; null as the last one if the file
- * cannot be read. It reads only as far as its hits are taken, and ends once `isLeft` is true, also
- * while it finds nothing.
+ * Yields the found records, the newest first, as they are found; then how many were passed by
+ * because they cannot be opened, if any, or null if the file cannot be read. It reads only as far
+ * as its hits are taken, and ends once `isLeft` is true, also while it finds nothing.
  */
 export async function* searchRecords(
   scan: (request: ScanRequest) => Awaitable<ScanResult | null>,
   { filter, limit, before, withContent }: Search,
   isLeft: () => boolean = () => false,
-): AsyncGenerator<Hit | null, void, void> {
+): AsyncGenerator<Hit | Closed | null, void, void> {
+  let closed = 0;
   for (let left = limit, next = before; left > 0 && !isLeft();) {
     const result = await scan({ filter, before: next, limit: left, withContent });
     if (result === null) return yield null;
     yield* result.hits;
-    if (result.next === null) return;
+    closed += result.closed;
+    if (result.next === null) break;
     next = result.next;
     left -= result.hits.length;
   }
+  if (closed > 0) yield { closed };
 }

@@ -60,7 +60,10 @@ export function selectRecord(call: Selected): Selection | null {
   if (refusal !== null && REFUSALS[refusal].countedAs !== undefined) return null;
   const route = generation.routes.find(({ name }) => name === report.route) ?? null;
   const chosen = chooseRecord(generation.config, client.key, route);
-  return chosen === null || !hasOnlyHead(report) ? chosen : { ...chosen, kind: "heads" };
+  // Refused before its route was known, the call may be one of a route that says never.
+  const mayBeNever = route === null && generation.routes.some(({ record }) => record === "never");
+  const isHead = hasOnlyHead(report) || mayBeNever;
+  return chosen === null || !isHead ? chosen : { ...chosen, kind: "heads" };
 }
 
 /** True if a call has failed in a way of which only the head is recorded. */

@@ -29,7 +29,7 @@ export function newRecordThread(
       case "apply":
         return opened().apply(request.settings);
       case "scan":
-        return post({ kind: "scanned", id: request.id, result: scan(request) });
+        return post({ kind: "scanned", id: request.id, result: opened().scan(request.request) });
       case "close":
         file?.close();
         file = null;
@@ -45,15 +45,6 @@ export function newRecordThread(
       // The next write reports what is wrong with the disk.
     }
     post({ kind: "expired", totals: current.totals() });
-  }
-
-  function scan({ request }: Extract<RecordRequest, { readonly kind: "scan" }>) {
-    try {
-      return opened().scan(request);
-    } catch {
-      // A damaged page ends a search, not the recording.
-      return null;
-    }
   }
 
   return (request) => {

@@ -56,6 +56,8 @@ const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 /** Result of the first look at a record. */
 interface FoundRecord extends Omit<RecordEntry, "isChained"> {
   readonly key: string | null;
+  /** False for a text that is no record, and may be of any key. */
+  readonly hasHead: boolean;
   /** ID of the response that it continues. */
   readonly previous: string | null;
   readonly isResponses: boolean;
@@ -81,6 +83,7 @@ export function newRecordSet(
       id: typeof id === "string" ? id : "",
       at: typeof at === "string" ? at : "",
       key: isObject(head) && typeof head.key === "string" ? head.key : null,
+      hasHead: isObject(head),
       isResponses: isObject(head) && head.api === "responses",
       hasConversation: isObject(head) && typeof head.conversation_items === "number",
       previous: isObject(previous) && typeof previous.response === "string"
@@ -91,8 +94,8 @@ export function newRecordSet(
   }
   const newest = found.reduce((last, { at }) => at > last && isTime(at) ? at : last, "");
   const since = filter.sinceMs(Date.parse(newest));
-  const kept = found.filter(({ at, key }) =>
-    (filter.key === null || key === filter.key) && !(Date.parse(at) < since)
+  const kept = found.filter(({ at, key, hasHead }) =>
+    (filter.key === null || key === filter.key || !hasHead) && !(Date.parse(at) < since)
   );
 
   const continued = new Set(kept.flatMap(({ previous }) => previous ?? []));

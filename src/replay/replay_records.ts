@@ -49,11 +49,24 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
     const calls = [one.call.kind, other.call.kind];
     if (calls.includes("other") && !calls.includes("refused")) return "endpoint";
     await chain.store(record, request, conversation);
-    return {
-      record: { id, at, key: head.key, path: head.path, model: head.model_requested },
-      ...compare(one, other, { head, before: before.config, after: after.config, isExact }),
-    };
+    const { differences, cost } = compare(one, other, {
+      head,
+      before: before.config,
+      after: after.config,
+      isExact,
+    });
+    // What both refuse alike, although it was sent to a provider, was not compared.
+    if (differences.length === 0 && one.call.kind === "refused" && wasServed(record)) {
+      return "refused_by_both";
+    }
+    const named = { id, at, key: head.key, path: head.path, model: head.model_requested };
+    return { record: named, differences, cost };
   };
+}
+
+/** True if the request of a record was sent to a provider, or answered from the cache. */
+function wasServed({ head: { attempts, cache } }: CallRecord): boolean {
+  return attempts.length > 0 || cache === "HIT";
 }
 
 /** The ID of the local conversation that a record continues; null for none. */

@@ -9,6 +9,7 @@ export const SKIP_REASONS = [
   "unknown_key",
   "previous_not_recorded",
   "conversation_not_recorded",
+  "refused_by_both",
   "unreadable",
 ] as const;
 

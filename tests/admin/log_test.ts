@@ -147,7 +147,7 @@ Deno.test("a search that finds nothing ends when its reader leaves, and counts o
     const read = reader?.read();
     const left = reader?.cancel();
     // It would go on before the record with this number.
-    scans.at(-1)?.resolve({ hits: [], next: 1 });
+    scans.at(-1)?.resolve({ hits: [], next: 1, closed: 0 });
     assertEquals((await read)?.done, true);
     await left;
     assertEquals(scans.length, search);
@@ -157,4 +157,12 @@ Deno.test("a search that finds nothing ends when its reader leaves, and counts o
   const sixth = await get("/log", { headers: RIGHT });
   assertEquals(sixth.status, 503);
   for (const { body } of [...open, sixth]) await body?.cancel();
+});
+
+Deno.test("a search says at its end how many records it has passed by because they cannot be opened", async () => {
+  const parts = [{ hits: [], next: 9, closed: 2 }, { hits: [], next: null, closed: 1 }];
+  const { get } = testAdmin(oneProvider("http://up"), scriptedWorld(), SETTINGS, {
+    recorder: { scan: () => Promise.resolve(parts.shift() ?? null), sizes: () => SIZES },
+  });
+  assertEquals(await linesOf(await get("/log?key=ada", { headers: RIGHT })), [{ closed: 3 }]);
 });

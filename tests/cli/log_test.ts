@@ -59,6 +59,8 @@ Deno.test("records are listed with the newest first, and without their content",
     assertEquals((await command("log", "--key", "none"))[1], "No recorded call matches.\n");
     const [, limited] = await command("log", "--limit", "1");
     assertMatch(limited, /More with --cursor 2\.\n$/);
+    const [, whole] = await command("log", "--limit", "2");
+    assert(whole.includes("id-1") && !whole.includes("More"), whole);
   }));
 
 Deno.test("content is printed only by the options that say so, and nothing of it acts on a terminal", () =>
@@ -244,6 +246,22 @@ Deno.test("record info counts the records of a file, and names keys that are gon
       "Not printed, because they cannot be opened: 2 records.\n",
     ]);
     assertEquals((await command("record"))[0], 2);
+    assertEquals(await command("log", "--key", "ada"), [
+      0,
+      "No recorded call matches.\n",
+      "Not looked at, because they cannot be opened: 2 records.\n",
+    ]);
+    assertEquals(await command("log", "show", "id-1"), [
+      1,
+      "",
+      "There is no record of this call among those that can be opened; 2 cannot.\n",
+    ]);
+    assertEquals(await command("replay", "--against", config, "--key", "ada"), [
+      1,
+      "2 records, 0 replayed, 2 skipped (2 unreadable)\nsame 0   different 0\n" +
+      "skipped   unreadable  no ID, no ID\n",
+      "No record was replayed, so nothing was compared.\n",
+    ]);
   }));
 
 Deno.test("record info says what is wrong with a time that somebody has changed", () =>

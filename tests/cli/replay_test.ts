@@ -2,6 +2,8 @@ import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts
 import { newRecord } from "../support/records.ts";
 import { recordOf } from "../support/replay.ts";
 import { run } from "../../src/cli/run.ts";
+import { openRecordFile } from "../../src/record/record_file.ts";
+import { fileOptions, recordSection, withFolder, written } from "../record/support.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
 
 const BASE = `
@@ -143,6 +145,27 @@ Deno.test("--since and --key choose records; a time such as 2h is before the new
   assertEquals(await first("--since", "2026-11-23"), "1 record, 1 replayed");
 });
 
+Deno.test("a time such as 2h is before the newest record also where the gateway's file is read", () =>
+  withFolder(async (folder) => {
+    const base = Date.UTC(2026, 10, 1, 12);
+    const options = fileOptions(folder, { keepMs: 1e12 });
+    const file = openRecordFile(options);
+    const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: "Hi" }] });
+    for (const [id, hours] of [["a", 0], ["b", 3], ["c", 4]] as const) {
+      file.write([written(id, base + hours * 3_600_000, { body })], base);
+    }
+    file.close();
+    using config = await configFile(recordSection(folder) + BASE);
+    const first = async (...args: string[]) => {
+      const own = ["--config", config.path, "--against", config.path];
+      return (await ran(["replay", ...own, ...args])).out.split("\n")[0];
+    };
+    assertEquals(await first("--since", "2h"), "2 records, 2 replayed");
+    assertEquals(await first("--since", "1d"), "3 records, 3 replayed");
+    assertEquals(await first("--since", "2026-11-01T16:00"), "1 record, 1 replayed");
+    assertEquals(await first(), "3 records, 3 replayed");
+  }));
+
 Deno.test("--all lists each record, and characters that a terminal would obey are shown as text", async () => {
   const hostile = RECORDS.map((one) =>
     newRecord({ ...one, head: { ...one.head, model_requested: "\x1b[2J\u202e" } })
@@ -187,6 +210,24 @@ Deno.test("records are read without the right to write files, start processes an
   assertStringIncludes(terminal.files.get("report.txt") ?? "", "1 record, 1 replayed");
   assertEquals(await run(["replay", ...args, "--out", "report.txt"], terminal), 1);
   assertEquals(terminal.written.err, "The file report.txt exists already.\n");
+});
+
+Deno.test("the file of a report that cannot be made says so, and is not empty", async () => {
+  using file = await configFile(BASE);
+  using records = await configFile("1\n".repeat(1_000_001));
+  const args = ["--config", file.path, "--against", file.path, "--records", records.path];
+  const problem = "There are more than 1,000,000 records; replay them in parts.";
+  for (
+    const [format, text] of [["text", `${problem}\n`], [
+      "json",
+      `{"error":"${problem}"}\n`,
+    ]] as const
+  ) {
+    const terminal = testTerminal();
+    const out = ["--format", format, "--out", "report"];
+    assertEquals(await run(["replay", ...args, ...out], terminal), 1);
+    assertEquals([terminal.files.get("report"), terminal.written.err], [text, `${problem}\n`]);
+  }
 });
 
 Deno.test("each skipped record is counted by its reason and named, ten of them or all", async () => {

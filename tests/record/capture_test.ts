@@ -251,6 +251,67 @@ ${PLACE}`,
     }
   }));
 
+Deno.test("no part of a credential is at the end of a cut body or name, whatever was masked before", () =>
+  withFolder(async (folder) => {
+    const key = `sk-${"a1B2".repeat(6)}`;
+    const answer = (content: string) => {
+      const choices = [{ index: 0, delta: { content }, finish_reason: null }];
+      return { object: "chat.completion.chunk", id: "c", created: 1, model: "m", choices };
+    };
+    let shift = 0;
+    const filled = (before: number) => "!".repeat(MAX_BODY_CHARS - before + shift);
+    const world = scriptedWorld({
+      fetch: () =>
+        answers(
+          200,
+          [filled(420), key.slice(0, 9), key.slice(9), "x".repeat(100)].map((one) =>
+            `data: ${JSON.stringify(answer(one))}\n\n`
+          ).join("") + `data: ${LAST}\n\ndata: [DONE]\n\n`,
+        ),
+    });
+    const { app, finish } = await recordingGateway(recordSection(folder) + PLACE, world);
+    for (shift = 0; shift < 120; shift += 9) {
+      const content = `${`${key} `.repeat(8)}${filled(1_400)} ${key} `;
+      const model = `${"!".repeat(1_000 + shift % 25)}${key}`;
+      const body = { model, stream: true, messages: [{ role: "user", content }] };
+      await (await app(chatRequest({ body }))).text();
+    }
+    const records = await finish();
+    assertEquals(records.length, 14);
+    for (const { request, response, head } of records) {
+      for (const text of [request?.body, response?.events, head.model_requested]) {
+        const end = text?.slice(-100) ?? "";
+        assert(text != null && text.length > 700 && !/sk-|a1B2/.test(end), end);
+      }
+      assert((head.model_requested ?? "").length <= 1_024);
+    }
+  }));
+
+Deno.test("a client key that an answer repeats over several events is not recorded, whatever the policy", () =>
+  withFolder(async (folder) => {
+    const key = "0123456789abcdefghijklmnopqrstuvwxyz";
+    for (const policy of ["none", "credentials"]) {
+      const own = await Deno.makeTempDir({ dir: folder });
+      const pieces = ["It is ", ...key.match(/.{5}/g) ?? [], "z."];
+      const events = pieces.map((one) => CHUNK.replace('"Hi"', JSON.stringify(one)));
+      const stream = [...events, LAST, "[DONE]"].map((data) => `data: ${data}\n\n`).join("");
+      const world = scriptedWorld({ fetch: () => answers(200, stream) });
+      const { app, finish } = await recordingGateway(
+        `${recordSection(own, `calls: all, policy: ${policy}`)}
+security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}
+${PLACE}`,
+        world,
+      );
+      const headers = { authorization: `Bearer ${key}` };
+      const got = await (await app(chatRequest({ headers, body: { stream: true } }))).text();
+      assert(got.includes("vwxy"));
+      const [record] = await finish();
+      const recorded = record?.response?.events ?? "";
+      const texts = [...recorded.matchAll(/"content":"([^"]*)"/g)].map(([, text]) => text);
+      assertEquals(texts.join(""), "It is [client_key].");
+    }
+  }));
+
 Deno.test("counts of a provider that are no exact integers any more are in a record that is read", () =>
   withFolder(async (folder) => {
     const count = Number.MAX_SAFE_INTEGER;

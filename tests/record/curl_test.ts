@@ -1,4 +1,5 @@
-import { recordCurl, USUAL_KEY_PLACE } from "../../src/record/curl.ts";
+import { USUAL_KEY_PLACE } from "../../src/config/security_schema.ts";
+import { recordCurl } from "../../src/record/curl.ts";
 import { visible } from "../../src/admin/page/visible.js";
 import { assert, assertEquals } from "../support/assert.ts";
 import { newRecord } from "../support/records.ts";

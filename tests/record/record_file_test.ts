@@ -7,7 +7,7 @@ import { newSealer } from "../../src/record/seal.ts";
 import type { WrittenRecord } from "../../src/record/written_record.ts";
 import { problemOf } from "../../src/store/sqlite/errors.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { allRecords, fileOptions, recordsIn, withFolder, written } from "./support.ts";
+import { allRecords, fileOptions, recordsIn, scanned, withFolder, written } from "./support.ts";
 
 Deno.test("a record is read as it was written, with the facts of its content", () =>
   withFolder((folder) => {
@@ -83,14 +83,14 @@ Deno.test("records that were written together are read as they were written, fro
     assertEquals(found, expected);
     const ids: string[] = [];
     for (let before: number | null = null;;) {
-      const part = file.scan({ filter: {}, before, limit: 7, withContent: false });
+      const part = scanned(file, { filter: {}, before, limit: 7, withContent: false });
       ids.push(...part.hits.map((hit) => "record" in hit ? hit.record.id : "unreadable"));
       before = part.next;
       if (before === null) break;
     }
     assertEquals(ids, expected.map(({ id }) => id));
     const filter = { since: 1_010, until: 1_012 };
-    const { hits } = file.scan({ filter, before: null, limit: 10, withContent: false });
+    const { hits } = scanned(file, { filter, before: null, limit: 10, withContent: false });
     assertEquals(hits.map((hit) => "record" in hit && hit.record.id), ["12", "11", "10"]);
     assertEquals([file.info().readable, file.totals().records], [40, 40]);
     file.close();
@@ -152,7 +152,7 @@ Deno.test("a part that was moved to another row is unreadable, and ends no searc
     database.exec("update record set body = (select body from record where seq = 1) where seq = 3");
     database.close();
     const again = openRecordFile(fileOptions(folder));
-    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: true });
+    const { hits } = scanned(again, { filter: {}, before: null, limit: 10, withContent: true });
     assertEquals(hits.map((hit) => "record" in hit ? hit.record.id : "unreadable"), [
       "unreadable",
       "unreadable",
@@ -175,9 +175,9 @@ Deno.test("a part of several records that was moved or whose number was changed 
     database.exec("update record set records = 30 where seq = 6");
     database.close();
     const again = openRecordFile(fileOptions(folder));
-    const { hits } = again.scan({ filter: {}, before: null, limit: 50, withContent: true });
+    const { hits } = scanned(again, { filter: {}, before: null, limit: 50, withContent: true });
     assert(hits.length > 6 && hits.every((hit) => !("record" in hit)));
-    const bare = again.scan({ filter: {}, before: null, limit: 50, withContent: false });
+    const bare = scanned(again, { filter: {}, before: null, limit: 50, withContent: false });
     assertEquals(bare.hits.flatMap((hit) => "record" in hit ? hit.record.id : []), ["c2", "c"]);
     again.close();
   }));
@@ -194,7 +194,7 @@ Deno.test("a changed time or an empty part is unreadable, and ends no search", (
     database.exec("update record set at = 9000000000000000 where seq = 4");
     database.close();
     const again = openRecordFile(fileOptions(folder));
-    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: true });
+    const { hits } = scanned(again, { filter: {}, before: null, limit: 10, withContent: true });
     assertEquals(hits.map((hit) => "record" in hit ? hit.record.id : hit.seq), [3, 2, "a"]);
     assertEquals(again.info().readable, 1);
     again.close();
@@ -208,7 +208,7 @@ Deno.test("records of a removed key are listed as unreadable with its number", (
     const other = new Uint8Array(32).fill(1);
     const again = openRecordFile(fileOptions(folder, { keys: [other] }));
     again.write([written("b", 2)], 2);
-    const { hits } = again.scan({ filter: {}, before: null, limit: 10, withContent: false });
+    const { hits } = scanned(again, { filter: {}, before: null, limit: 10, withContent: false });
     assertEquals(hits.map((hit) => "record" in hit), [true, false]);
     const { readable, unreadable, records } = again.info();
     assertEquals([readable, records, Object.values(unreadable)], [1, 2, [1]]);
@@ -355,4 +355,68 @@ Deno.test("credentials are masked before a record is sealed, unless the policy i
       assertEquals(record?.request?.body, `{"a":"${expected}"}`);
       assertEquals(record?.response?.body, expected);
     }
+  }));
+
+Deno.test("records that are written count as such, also if deleting old ones fails", () =>
+  withFolder((folder) => {
+    const options = fileOptions(folder);
+    openRecordFile(options).close();
+    const database = new DatabaseSync(options.path);
+    database.exec(
+      "create trigger kept before delete on record begin select raise(abort, 'kept'); end",
+    );
+    database.close();
+    const file = openRecordFile(options);
+    const [old, now] = [1_000, 10 * options.keepMs];
+    assertEquals(file.write([written("a", old)], old).ok, true);
+    const { ok, ...rest } = file.write([written("b", now)], now);
+    assertEquals([ok, "all" in rest && rest.all], [true, 1]);
+    assertEquals(allRecords(file).map(({ id }) => id), ["b", "a"]);
+    file.close();
+  }));
+
+Deno.test("a record names the record that made the response it continues, as far as the process knows it", () =>
+  withFolder((folder) => {
+    const file = openRecordFile(fileOptions(folder));
+    const turn = (id: string, previous: string | null, made: string, isStream = false) => {
+      const body = JSON.stringify({ model: "m", previous_response_id: previous ?? undefined });
+      const response = { id: made, object: "response", status: "completed", output: [] };
+      const head = { api: "responses", path: "/v1/responses" };
+      const one = written(id, 1_000, { head, body, answer: JSON.stringify(response) });
+      const events = `data: ${JSON.stringify({ type: "response.completed", response })}\n\n`;
+      return isStream ? { ...one, response: { headers: {}, body: null, events } } : one;
+    };
+    file.write([turn("1", null, "resp_1"), turn("2", "resp_1", "resp_2", true)], 1_000);
+    file.write([turn("3", "resp_2", "resp_3"), turn("4", "resp_x", "resp_4")], 1_000);
+    assertEquals(allRecords(file).map(({ id, previous }) => [id, previous ?? null]), [
+      ["4", { response: "resp_x", record: null }],
+      ["3", { response: "resp_2", record: "2" }],
+      ["2", { response: "resp_1", record: "1" }],
+      ["1", null],
+    ]);
+    file.close();
+  }));
+
+Deno.test("a damaged page takes the content of its row, and ends no search", () =>
+  withFolder(async (folder) => {
+    const options = fileOptions(folder);
+    const file = openRecordFile(options);
+    for (const id of ["a", "b", "c"]) {
+      const body = crypto.getRandomValues(new Uint8Array(40_000)).toHex();
+      file.write([written(id, 1_000, { body })], 1_000);
+    }
+    file.close();
+    const bytes = await Deno.readFile(options.path);
+    const page = Math.floor(bytes.length / 4_096 / 2) * 4_096;
+    // The number of the page that continues the content.
+    bytes.fill(0xff, page, page + 4);
+    await Deno.writeFile(options.path, bytes);
+    const again = openRecordFile(options);
+    const { hits } = scanned(again);
+    assertEquals(hits.map((hit) => "record" in hit ? hit.record.id : "unreadable"), [
+      "c",
+      "unreadable",
+      "a",
+    ]);
+    again.close();
   }));

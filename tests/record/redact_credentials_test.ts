@@ -1,4 +1,7 @@
+import { maskingRules, maskText } from "../../src/record/mask_text.ts";
+import { newRecordMask } from "../../src/record/record_mask.ts";
 import { redactCredentials } from "../../src/record/redact_credentials.ts";
+import { rulesOf } from "../privacy/rules.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 const KEY_LINES =
@@ -76,4 +79,28 @@ Deno.test("plain words and short names are left as they are", () => {
 Deno.test("a text of many begins of keys is masked in a bounded number of steps", () => {
   const text = "-----BEGIN PRIVATE KEY-----!".repeat(1_100);
   assert(!redactCredentials(text).includes("-----BEGIN"));
+});
+
+Deno.test("of a text that was cut, what may be the beginning of a credential is left out", () => {
+  const { body } = newRecordMask("credentials", () => 0)();
+  for (const [, credential] of CREDENTIALS) {
+    const begin = String.raw`{"a":"\u00e9 sk-8 is`;
+    const text = `${begin} ${credential}`;
+    for (let end = begin.length + 1; end <= text.length; end++) {
+      const left = body(text.slice(0, end), true).replace("\\u00e9", "é");
+      const label = left.slice('{"a":"é sk-8 is'.length).trim();
+      assert(label === "" || /^\[[a-z_]+\]/.test(label), left);
+      assert(left.startsWith('{"a":"é sk-8 is'), left);
+    }
+  }
+  const plain = '{"a":"no credential, ';
+  assertEquals([body(plain, true), body("", true)], [plain, ""]);
+});
+
+Deno.test("a NUL in a string hides no match that needs a word around it", () => {
+  const rules = maskingRules(
+    rulesOf("pattern: '[0-9]{6}', contains: [badge], action: mask, label: badge"),
+  );
+  const text = JSON.stringify({ text: "badge\0 123456", other: "123456" });
+  assertEquals(maskText(text, rules), text.replace("123456", "[badge]"));
 });

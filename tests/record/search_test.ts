@@ -142,7 +142,8 @@ Deno.test("a search ends with the oldest record, however much content is before 
   const hits = searchRecords(() => {
     const isLast = ++scans === 10;
     // As many characters as the parts of a search over a large file have.
-    const result = { hits: isLast ? [old] : [], next: isLast ? null : 10 - scans, chars: 2 ** 30 };
+    const next = isLast ? null : 10 - scans;
+    const result = { hits: isLast ? [old] : [], next, closed: 0, chars: 2 ** 30 };
     return result;
   }, search);
   assertEquals(await Array.fromAsync(hits), [old]);
@@ -283,6 +284,7 @@ Deno.test("a wrong option is named with what it must be", () => {
     ["since", "soon"],
     ["min-ms", "-1"],
     ["label", "blue"],
+    ["status", "400,abc"],
     ["text", "  "],
     ["in", "headers"],
     ["regex", "(a"],

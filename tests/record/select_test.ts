@@ -163,3 +163,32 @@ Deno.test("of a call that a privacy rule has refused, or an overloaded gateway, 
   for (const kind of kinds) assert(hasOnlyHead(refuse(kind, "No.")), kind);
   assert(!hasOnlyHead(refuse("invalid_type", "No.")) && !hasOnlyHead({ failure: null }));
 });
+
+Deno.test("while a route says never, a call that was refused before its route was known has only a head", () =>
+  withFolder(async (folder) => {
+    const place = (never: string) => `
+providers: {up: {type: compat, base_url: "http://up", api_key: k}}
+routing:
+  routes:
+    - {name: secret, match: {headers: {x-team: blue}}, targets: [{provider: up}]${never}}
+    - {name: rest, targets: [{provider: up}]}
+`;
+    for (const [never, content] of [["", true], [", record: never", false]] as const) {
+      const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+      const own = await Deno.makeTempDir({ dir: folder });
+      const { app, thread, finish } = await recordingGateway(
+        recordSection(own) + place(never),
+        world,
+      );
+      const headers = { "x-team": "blue" };
+      const body = { messages: [{ role: "user", content: "marker" }], temperature: "hot" };
+      await (await app(chatRequest({ headers, body }))).body?.cancel();
+      await (await app(chatRequest())).body?.cancel();
+      const records = await finish();
+      assertEquals(records.map(({ head, request }) => [head.status, request !== undefined]), [
+        [400, content],
+        [200, true],
+      ]);
+      assertEquals(JSON.stringify(thread.requests).includes("marker"), content);
+    }
+  }));

@@ -5,6 +5,8 @@ import {
   openRecordFile,
   type RecordFile,
   type RecordFileOptions,
+  type ScanRequest,
+  type ScanResult,
 } from "../../src/record/record_file.ts";
 import { openRecorder, QUEUE_LIMITS, type Recorder } from "../../src/record/recorder.ts";
 import type { CallRecord, RecordHead } from "../../src/record/record.ts";
@@ -61,11 +63,22 @@ export function written(
   };
 }
 
+/** Returns a part of a search in a file that can be read. */
+export function scanned(
+  file: Pick<RecordFile, "scan">,
+  request: Partial<ScanRequest> = {},
+): ScanResult {
+  const usual = { filter: {}, before: null, limit: 10_000, withContent: true };
+  const result = file.scan({ ...usual, ...request });
+  if (result === null) throw new Error("the file cannot be read");
+  return result;
+}
+
 /** Returns all records of a file with their content, the newest first. */
 export function allRecords(file: Pick<RecordFile, "scan">): CallRecord[] {
   const found: CallRecord[] = [];
   for (let before: number | null = null;;) {
-    const { hits, next } = file.scan({ filter: {}, before, limit: 10_000, withContent: true });
+    const { hits, next } = scanned(file, { before });
     for (const hit of hits) if ("record" in hit) found.push(hit.record);
     if (next === null) return found;
     before = next;

@@ -162,3 +162,16 @@ Deno.test("a response that neither gateway has stored makes the next turn skippe
   const report = await replayed(turns, BASE, BASE.replace("name: main", "name: other"));
   assertEquals([report.replayed, report.skipped.get("previous_not_recorded")], [1, 1]);
 });
+
+Deno.test("a served call that both files refuse alike, as one that names an item of no record, is not the same but skipped", async () => {
+  const body = {
+    model: "auto",
+    input: [{ type: "item_reference", id: "msg_of_another" }, { role: "user", content: "And?" }],
+  };
+  const report = await replayed([recordOf("/v1/responses", body)], BASE, BASE);
+  assertEquals([report.replayed, [...report.skipped]], [0, [["refused_by_both", 1]]]);
+  const cached = recordOf("/v1/responses", body, { head: { attempts: [], cache: "HIT" } });
+  assertEquals((await replayed([cached], BASE, BASE)).replayed, 0);
+  const refused = recordOf("/v1/responses", body, { head: { attempts: [], status: 400 } });
+  assertEquals((await replayed([refused], BASE, BASE)).replayed, 1);
+});

@@ -50,15 +50,19 @@ export function Log({ records }) {
   async function search(event) {
     event.preventDefault();
     const data = new FormData(/** @type {HTMLFormElement} */ (event.currentTarget));
-    const query = new URLSearchParams({ limit: String(MAX_ROWS) });
+    // One more than is shown says whether there are more.
+    const query = new URLSearchParams({ limit: String(MAX_ROWS + 1) });
     addFields(query, data, FIELDS.map(([name = ""]) => name));
     await load(`/log?${query}`, (text) => {
       const lines = text.split("\n").filter(Boolean).map((line) => JSON.parse(line));
-      // The last line may say why there are no more.
-      const error = lines.at(-1)?.error ?? null;
+      // The last line may say why there are no more, or how many were not looked at.
+      const { error = null, closed = 0 } = lines.at(-1) ?? {};
       setShown(null);
-      setHits(error === null ? lines : lines.slice(0, -1));
-      setProblem(error);
+      setHits(lines.filter(({ seq }) => seq !== undefined));
+      setProblem(
+        error ??
+          (closed > 0 ? `${closed} records cannot be opened, so they may match or not.` : null),
+      );
     });
   }
 
@@ -105,12 +109,20 @@ export function Log({ records }) {
   }</div>
     ${
     hits !== null && view`<${Table} caption="Recorded calls" columns=${COLUMNS}>
-      ${hits.map((hit) => view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`)}
+      ${
+      hits.slice(0, MAX_ROWS).map((hit) =>
+        view`<${Row} key=${hit.seq} hit=${hit} onShow=${show} />`
+      )
+    }
       ${
       hits.length === 0 && problem === null &&
       view`<${EmptyRow} columns=${COLUMNS.length}>No recorded call matches.<//>`
     }
     <//>`
+  }
+    ${
+    hits !== null && hits.length > MAX_ROWS &&
+    view`<p class="note">These are the newest ${MAX_ROWS}; more calls match.</p>`
   }
     ${shown !== null && view`<${Content} shown=${shown} onClose=${() => setShown(null)} />`}
   <//>`;

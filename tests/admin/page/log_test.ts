@@ -17,6 +17,12 @@ browserTest(
     await withFolder(async (folder) => {
       const file = openRecordFile(fileOptions(folder, { keepMs: 1e12 }));
       const now = Date.UTC(2026, 10, 22, 12);
+      const many = (count: number) =>
+        Array.from(
+          { length: count },
+          (_, at) => written(`old-${at}`, now - 60_000, { body: null }),
+        );
+      file.write(many(48), now);
       const words = `${HOSTILE} ${"long word ".repeat(300)}${"x".repeat(3_000)}`;
       const body = JSON.stringify({ messages: [{ role: "user", content: words }] });
       const choices = [{ message: { content: HOSTILE } }];
@@ -75,6 +81,16 @@ browserTest(
         assertEquals(await shown.text("#log .trouble"), "The file of records cannot be read.");
         assertEquals(await shown.value("document.querySelectorAll('#log tbody tr').length"), 0);
         assertEquals(shown.errors, []);
+      }
+      // Fifty, and one more.
+      for (const more of [false, true]) {
+        if (more) file.write(many(1), now);
+        const shown = await browser.open(url, { width: 1_200, height: 900 });
+        await shown.until('document.querySelector("#log form") !== null');
+        await shown.page.click('#log button[type="submit"]');
+        await shown.until('document.querySelectorAll("#log tbody tr").length === 50');
+        const text = await shown.text("#log");
+        assertEquals(text.includes("These are the newest 50; more calls match."), more);
       }
       admin.close();
       await server.shutdown();

@@ -1,0 +1,169 @@
+import { isObject, type JsonObject, objectsIn, parseExact, parseJson } from "../core/json/json.ts";
+import type { Span } from "../formats/edit.ts";
+import { newSseFraming, sseText } from "../formats/sse.ts";
+import { heldFrom } from "../privacy/search.ts";
+import { type CheckTime, type MaskingRule, matchesInString } from "./mask_text.ts";
+
+/** A piece of a text that comes in several events. */
+interface StreamPiece {
+  readonly event: number;
+  /** Number of the piece among those of its event. */
+  readonly place: number;
+  readonly text: string;
+}
+
+/**
+ * Returns the events of a stream in which matches that lie over several of them are masked: the
+ * first event has the label, the next ones lose their part. Of a stream that was cut, what may be
+ * the beginning of a match at the end of its texts is left out, with the event that was cut.
+ * Matches within one event stay.
+ */
+export function maskEvents(
+  text: string,
+  rules: readonly MaskingRule[],
+  isCut: boolean,
+  checkTime?: CheckTime,
+): string {
+  const events = newSseFraming().push(text);
+  const channels = new Map<string, StreamPiece[]>();
+  for (const [event, { data }] of events.entries()) {
+    const value = data.startsWith("{") ? parseJson(data) : undefined;
+    let place = 0;
+    eachPiece(value, (channel, object, name) => {
+      const pieces = channels.get(channel);
+      const piece = { event, place: place++, text: String(object[name]) };
+      if (pieces === undefined) channels.set(channel, [piece]);
+      else pieces.push(piece);
+    });
+  }
+  const changed = new Map<number, Map<number, string>>();
+  for (const pieces of channels.values()) {
+    const joined = pieces.map((piece) => piece.text).join("");
+    const held = isCut ? heldFrom(joined, rules) : joined.length;
+    const matches = matchesInString(joined, rules, checkTime);
+    hideParts(pieces, [
+      ...matches.map(({ start, end, label }) => ({ start, end, label: `[${label}]` })),
+      { start: held, end: joined.length, label: "" },
+    ], changed);
+  }
+  // The event that was cut may have the next piece of any of the texts.
+  const isBegunLeftOut = isCut && channels.size > 0;
+  if (changed.size === 0 && !isBegunLeftOut) return text;
+  const begun = text.slice(events.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0));
+  const written = events.map((event, at) => {
+    const texts = changed.get(at);
+    return texts === undefined
+      ? event
+      : { ...event, data: withTexts(event.data, texts), raw: null };
+  });
+  return sseText(written) + (isBegunLeftOut ? "" : begun);
+}
+
+/** A part of a text, with its replacement; an empty one for a part that is left out. */
+interface HiddenPart extends Span {
+  readonly label: string;
+}
+
+/** Hides parts of a text in its pieces, except those with a label in one piece alone. */
+function hideParts(
+  pieces: readonly StreamPiece[],
+  hidden: readonly HiddenPart[],
+  changed: Map<number, Map<number, string>>,
+): void {
+  let start = 0;
+  for (const { event, place, text } of pieces) {
+    const end = start + text.length;
+    let written = "";
+    let from = start;
+    for (const one of hidden) {
+      const isWithin = one.label !== "" && one.start >= start && one.end <= end;
+      if (one.end <= from || one.start >= end || isWithin) continue;
+      written += text.slice(from - start, Math.max(from, one.start) - start);
+      if (one.start >= start) written += one.label;
+      from = Math.min(one.end, end);
+    }
+    written += text.slice(from - start);
+    if (written !== text) {
+      const texts = changed.get(event) ?? new Map<number, string>();
+      changed.set(event, texts.set(place, written));
+    }
+    start = end;
+  }
+}
+
+/** Returns an event with other texts in the place of some pieces; its numbers keep their digits. */
+function withTexts(data: string, texts: ReadonlyMap<number, string>): string {
+  const value = parseExact(data);
+  let place = 0;
+  eachPiece(value, (_, object, name) => {
+    object[name] = texts.get(place++) ?? object[name];
+  });
+  return JSON.stringify(value);
+}
+
+/** Members of events with a piece of a text. */
+const TEXTS = [
+  "content",
+  "reasoning_content",
+  "reasoning",
+  "refusal",
+  "text",
+  "thinking",
+  "partial_json",
+  "arguments",
+  "input",
+  "delta",
+];
+
+/** A member with a piece of a text, or the number of the text that the next ones belong to. */
+const PIECE = new RegExp(
+  String.raw`"(?:(?:index|output_index)"\s*:\s*(\d+)|(${
+    TEXTS.join("|")
+  })"\s*:\s*"((?:[^"\\]|\\.)*)")`,
+  "g",
+);
+
+/**
+ * Returns the texts that come in pieces in the events of a stream, with the escapes of JSON: in a
+ * tenth of the time that reading the events takes.
+ */
+export function rawStreamTexts(events: string): readonly string[] {
+  const texts = new Map<string, string>();
+  let index = "";
+  for (const [, number, name, piece = ""] of events.matchAll(PIECE)) {
+    if (number !== undefined) index = number;
+    else texts.set(`${name} ${index}`, (texts.get(`${name} ${index}`) ?? "") + piece);
+  }
+  return [...texts.values()];
+}
+
+/**
+ * Calls `visit` for each piece of a text in an event of any client API, with the name of its text
+ * and its place.
+ */
+function eachPiece(
+  event: unknown,
+  visit: (channel: string, object: JsonObject, name: string) => void,
+): void {
+  if (!isObject(event)) return;
+  const visitTexts = (object: JsonObject, channel: string) => {
+    for (const name of TEXTS) {
+      if (typeof object[name] === "string") visit(`${channel} ${name}`, object, name);
+    }
+  };
+  const { delta, index, item_id, output_index, content_index, summary_index } = event;
+  if (typeof delta === "string") {
+    const place = [event.type, item_id, output_index, content_index, summary_index];
+    visit(place.join(" "), event, "delta");
+  } else if (isObject(delta)) visitTexts(delta, String(index));
+  for (const choice of objectsIn(event.choices)) {
+    if (typeof choice.text === "string") visit(`${choice.index} text`, choice, "text");
+    if (!isObject(choice.delta)) continue;
+    visitTexts(choice.delta, String(choice.index));
+    for (const call of objectsIn(choice.delta.tool_calls)) {
+      for (const called of [call.function, call.custom].filter(isObject)) {
+        visitTexts(called, `${choice.index} ${call.index}`);
+      }
+    }
+  }
+}
