@@ -15,7 +15,7 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
   if (!enabled || provider === "none") return [];
   return [
     ...repeatedSecrets(keys),
-    ...nameWarnings(keys),
+    ...nameWarnings(config.security),
     ...expiryWarnings(config, wallMs),
     ...previousWarnings(config, wallMs),
     ...keys.flatMap((key, index) =>
@@ -87,15 +87,16 @@ function previousWarnings({ security }: Config, wallMs: number): Problem[] {
   );
 }
 
-function nameWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
-  return keys.flatMap(({ name }, index) =>
-    name.includes("/")
-      ? [problem(
-        [...CLIENT_KEYS_PATH, index, "name"],
-        "has a slash, as names of clients with tokens have: a later version refuses it",
-      )]
-      : []
-  );
+function nameWarnings({ api_key, jwt }: Config["security"]): Problem[] {
+  return api_key.keys.flatMap(({ name }, index): Problem[] => {
+    if (!name.includes("/")) return [];
+    const issuer = jwt.issuers.find((one) => name.startsWith(`${one.name}/`));
+    const text = issuer === undefined
+      ? "has a slash, as names of clients with tokens have: a later version refuses it"
+      : `may also be the name of a client with a token of issuer ${issuer.name}: log lines, usage ` +
+        "and match.key of routes do not tell them apart";
+    return [problem([...CLIENT_KEYS_PATH, index, "name"], text)];
+  });
 }
 
 function expiryWarnings({ security }: Config, wallMs: number): Problem[] {

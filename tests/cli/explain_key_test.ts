@@ -1,4 +1,4 @@
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -112,6 +112,11 @@ routing: {routes: [{name: all, targets: [{provider: openai, model: gpt-unknown}]
   const wrong = await asked("--key", "web", "--header", `X-Person=${"a".repeat(257)}`);
   assertEquals(wrong.code, 1);
   assertStringIncludes(wrong.out, "must be 1 to 256 characters");
+  const twice = await asked("--key", "web", "--header", "X-Person=a", "--header", "x-person=b");
+  assertEquals(twice.code, 1);
+  assertMatch(twice.out, /Refused: \S*x-person\S* must be sent once/);
+  const written = await asked("--key", "web", "--header", "X-Person=日本");
+  assertStringIncludes(written.out, "skipped: This client key has a budget in USD");
   const strict = await asked("--key", "strict");
   assertEquals(strict.code, 1);
   assertStringIncludes(strict.out, "Refused: Send the end user in the header x-person.");

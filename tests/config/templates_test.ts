@@ -140,6 +140,17 @@ Deno.test("a slash in the name of a key is a warning", () => {
   ]);
 });
 
+Deno.test("a key with the name of a client with a token is a warning that says what is not told apart", () => {
+  const keys = ["corp/ada", "corporation/ada"].map((name) => ({ name, value: `key of ${name}` }));
+  const security = tokenSecurity({}, { api_key: { keys } }).trim();
+  assertEquals(warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, "")), [
+    "security.api_key.keys[0].name: may also be the name of a client with a token of issuer corp: " +
+    "log lines, usage and match.key of routes do not tell them apart",
+    "security.api_key.keys[1].name: has a slash, as names of clients with tokens have: " +
+    "a later version refuses it",
+  ]);
+});
+
 Deno.test("more end users of all keys than are counted is a warning", () => {
   const warnings = (second: number) =>
     warningsOf(withSection(`security:

@@ -399,3 +399,16 @@ routing:
   await verdict("key-of-nightly");
   assertEquals(reports.map(({ route }) => route), ["blue", "tokens", "rest"]);
 });
+
+Deno.test("each algorithm that an issuer may list verifies a token, and none that it does not list", async () => {
+  const all = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+  for (const alg of all) {
+    const key = await newSigningKey("k1", alg);
+    const token = await key.sign();
+    const listed = await tokenGateway(tokenSecurity({ algorithms: [alg] }), [key]);
+    assertEquals(await listed.verdict(token), [200, null], alg);
+    const others = all.filter((one) => one !== alg);
+    const unlisted = await tokenGateway(tokenSecurity({ algorithms: others }), [key]);
+    assertEquals<unknown>(await unlisted.verdict(token), INVALID, alg);
+  }
+});
