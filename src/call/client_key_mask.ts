@@ -6,6 +6,9 @@ import { requiresKey } from "./generation.ts";
 /** Text in the place of a masked client key. */
 const LABEL = "[client_key]";
 
+/** A token of an issuer (RFC 7515, section 7.1); its first part is a JSON object. */
+const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** A shorter key may be a common word, so it is masked only where it is a whole value. */
 const MIN_WORD_CHARS = 8;
 
@@ -47,8 +50,12 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
  * log lines and spans.
  */
 export function hideClientKey(call: Call): void {
-  const { report } = call;
+  const { report, generation: { tokens } } = call;
   const key = keyOf(call);
+  // A token in a path is one, whichever key the client has presented, if any.
+  if (tokens !== null) {
+    report.path = report.path.split("/").map((part) => TOKEN.test(part) ? encodeURI(LABEL) : part).join("/");
+  }
   if (key.length < MIN_WORD_CHARS) return;
   const has = (text: string) => text.includes(key);
   const masked = (text: string) => text.replaceAll(key, LABEL);

@@ -240,8 +240,8 @@ function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
 
 /**
  * Returns a line for each client key or template of tokens with a budget in USD, also of end users,
- * and each route, if the client may use targets of the route that have no price. Models that only clients name are not
- * known here.
+ * and each route, if the client may use targets of the route that have no price. Models that only
+ * clients name are not known here.
  */
 function unpricedLines(generation: Generation): string[] {
   const clients = [

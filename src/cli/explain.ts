@@ -20,6 +20,7 @@ import { REQUEST_FORMS } from "./request_forms.ts";
 import { keyLines } from "./client_lines.ts";
 import { type ExplainedClient, explainToken, readToken } from "./explain_token.ts";
 import type { Terminal } from "./terminal.ts";
+import { visible } from "./top_words.ts";
 
 /** Command `switchyard explain`: prints the targets of a request without sending it. */
 export const explain: Command = {
@@ -82,8 +83,8 @@ export const explain: Command = {
       : explainRouting(call, model, REQUEST_FORMS, Date.now());
     const recorded = explained.isRefused ? [] : explainRecord(call, route);
     terminal.out(
-      [...explained.lines, ...privacyLines(call), ...lines, ...recorded].map((line) => `${line}\n`)
-        .join(""),
+      [...explained.lines, ...privacyLines(call), ...lines, ...recorded]
+        .map((line) => `${visible(line)}\n`).join(""),
     );
     return isServed ? OK_STATUS : FAILED_STATUS;
   },

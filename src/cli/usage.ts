@@ -26,6 +26,7 @@ import {
 import { onStore } from "./on_store.ts";
 import { placeText } from "./state_text.ts";
 import type { Terminal } from "./terminal.ts";
+import { visible } from "./top_words.ts";
 
 /** Output formats of the command. */
 const FORMATS: Readonly<Record<string, (report: UsageReport) => string>> = {
@@ -136,18 +137,10 @@ function runningHint({ store }: Config["state"]): readonly string[] {
 function usageText(report: UsageReport): string {
   const period = `Usage from ${report.from} to ${report.to}`;
   if (report.lines.length === 0) return `${period}: none.\n`;
-  const lines = usageTable(report);
+  const lines = usageTable(report).map((line) => line.map(visible));
   const widths = lines[0]?.map((_, at) => Math.max(...lines.map((line) => line[at]?.length ?? 0)));
   const padded = lines.map((line) =>
-    line.map((field, at) => printable(field).padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
+    line.map((field, at) => field.padEnd(widths?.[at] ?? 0)).join("  ").trimEnd()
   );
   return [`${period}:`, "", ...padded, ""].join("\n");
-}
-
-/**
- * Returns a name without the control characters that a terminal would act on: clients choose
- * models.
- */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, "?");
 }

@@ -117,7 +117,15 @@ function endUserWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
   )];
 }
 
-function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
+/** Returns the names of the templates that clients with tokens have. */
+function tokenTemplates({ provider, jwt }: Config["security"]): readonly string[] {
+  const issuers = provider === "jwt" ? jwt.issuers : [];
+  return issuers.flatMap(({ rules }) => rules.map(({ template }) => template));
+}
+
+function groupWarnings({ security }: Config): Problem[] {
+  const { groups, api_key, templates } = security;
+  const ofTokens = tokenTemplates(security);
   return groups.flatMap((group, index): Problem[] => {
     const { budgets, tokens_per_minute, record } = group;
     const path = ["security", "groups", index];
@@ -125,9 +133,12 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
       const text = "has no effect without budgets, tokens_per_minute and record";
       return (tokens_per_minute ?? record) === undefined ? [problem(path, text)] : [];
     }
-    const unbounded = api_key.keys.filter((key) =>
-      isInGroup(group, key) && key.max_concurrent === undefined
-    ).map(({ name }) => name);
+    const keys = api_key.keys.filter((key) => isInGroup(group, key));
+    const shared = templates.filter(({ name }) =>
+      ofTokens.includes(name) && group.templates.includes(name)
+    );
+    const unbounded = [...keys, ...shared]
+      .flatMap(({ name, max_concurrent }) => max_concurrent === undefined ? name : []);
     if (unbounded.length === 0) return [];
     const text = "can be exceeded without limit, because running requests are never ended: " +
       `set max_concurrent of ${unbounded.join(", ")}`;
@@ -136,11 +147,12 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
 }
 
 /** Returns a warning for each template of a group by which no client is in it. */
-function memberlessWarnings(
-  { security: { provider, groups, api_key, jwt } }: Config,
-): Problem[] {
-  const rules = provider === "jwt" ? jwt.issuers.flatMap((issuer) => issuer.rules) : [];
-  const given = new Set([...api_key.keys, ...rules].map(({ template }) => template));
+function memberlessWarnings({ security }: Config): Problem[] {
+  const { groups, api_key } = security;
+  const given = new Set([
+    ...api_key.keys.map(({ template }) => template),
+    ...tokenTemplates(security),
+  ]);
   return groups.flatMap(({ templates }, index) =>
     templates.flatMap((name, place) =>
       given.has(name) ? [] : [problem(

@@ -1,4 +1,5 @@
 import { assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -177,6 +178,28 @@ Deno.test("check prints the key and label conditions of routes, and warns of tar
     `Warning: client key ada, route blue: openai/gpt-unknown ${why}`,
     `Warning: client key ada, route mixed: openai/gpt-unknown ${why}`,
     `Warning: client key bob, route rest: anthropic/claude-x-unknown ${why}`,
+  ]);
+});
+
+Deno.test("check warns of targets without a price for templates of tokens with a budget in USD", async () => {
+  const security = tokenSecurity({}, {
+    templates: [
+      { name: "admin" },
+      { name: "developer", max_concurrent: 1, budgets: [{ per: "day", usd: 1 }] },
+    ],
+  });
+  using file = await configFile(`${security}
+providers: {openai: {api_key: k}}
+routing:
+  routes:
+    - {name: key, match: {key: [nightly]}, targets: [{provider: openai, model: gpt-unknown}]}
+    - {name: token, match: {key: ["corp/*"]}, targets: [{provider: openai, model: gpt-unknown}]}
+`);
+  const lines = (await ran(["check", "--config", file.path])).out.split("\n")
+    .filter((line) => line.includes("has no price"));
+  assertEquals(lines, [
+    "Warning: template developer, route token: openai/gpt-unknown has no price in pricing, " +
+    "so the budget in USD refuses it",
   ]);
 });
 

@@ -1,6 +1,7 @@
 import { checkTree } from "../../src/config/check.ts";
 import { clientKeyWarnings } from "../../src/config/client_key_warnings.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
 function problems(security: string): readonly string[] {
@@ -140,7 +141,22 @@ Deno.test("a slash in the name of a key is a warning", () => {
   ]);
 });
 
-Deno.test("a key with the name of a client with a token is a warning that says what is not told apart", () => {
+Deno.test("a group whose budget clients with tokens may exceed is a warning that names their template", () => {
+  const warnings = (developer: object) => {
+    const security = tokenSecurity({}, {
+      templates: [{ name: "admin" }, { name: "developer", ...developer }],
+      groups: [{ name: "g", templates: ["developer"], budgets: [{ per: "day", tokens: 9 }] }],
+    }).trim();
+    return warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, ""));
+  };
+  assertEquals(warnings({ max_concurrent: 5 }), []);
+  assertEquals(warnings({}), [
+    "security.groups[0].budgets: can be exceeded without limit, because running requests are never " +
+    "ended: set max_concurrent of developer",
+  ]);
+});
+
+Deno.test("a key with the name of a client with a token is a warning with what both share", () => {
   const keys = ["corp/ada", "corporation/ada"].map((name) => ({ name, value: `key of ${name}` }));
   const security = tokenSecurity({}, { api_key: { keys } }).trim();
   assertEquals(warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, "")), [

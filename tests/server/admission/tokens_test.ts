@@ -412,3 +412,14 @@ Deno.test("each algorithm that an issuer may list verifies a token, and none tha
     assertEquals<unknown>(await unlisted.verdict(token), INVALID, alg);
   }
 });
+
+Deno.test("a token in a path is in no log line, with any key and without one", async () => {
+  const { app, log, reports } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  for (const authorization of ["", "Bearer key-of-nightly", "Bearer wrong", `Bearer ${token}`]) {
+    const headers = { host: "localhost", authorization };
+    await app(new Request(`http://localhost/v1/files/${token}/content`, { headers }));
+  }
+  assertEquals(log.join().includes(String(token.split(".")[2])), false);
+  assertEquals(new Set(reports.map(({ path }) => decodeURI(path))).size, 1);
+});
