@@ -1,4 +1,6 @@
-import { assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { decodeHeaderText } from "../../src/core/header_fields.ts";
+import { parseExplainedHeaders } from "../../src/routing/explain.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { tokenSecurity } from "../support/token_issuer.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
@@ -125,6 +127,14 @@ routing: {routes: [{name: all, targets: [{provider: openai, model: gpt-unknown}]
   const checked = await ran(["check", "--config", file.path]);
   assertStringIncludes(checked.out, "client key web, route all: openai/gpt-unknown has no price");
   assertEquals(checked.out.includes("client key strict"), false);
+});
+
+Deno.test("a header of explain is the text that is written, as a client sends it in UTF-8", () => {
+  for (const text of ["ada", "日本", "Ã¼", "ü"]) {
+    const headers = parseExplainedHeaders([`X-Person: ${text}`], "");
+    assert(typeof headers !== "string");
+    assertEquals(decodeHeaderText(headers.get("x-person") ?? ""), text);
+  }
 });
 
 Deno.test("explain shows the target that stays with the end user, not that of the key", async () => {

@@ -423,3 +423,15 @@ Deno.test("a token in a path is in no log line, with any key and without one", a
   assertEquals(log.join().includes(String(token.split(".")[2])), false);
   assertEquals(new Set(reports.map(({ path }) => decodeURI(path))).size, 1);
 });
+
+Deno.test("the usage of a client with a token is marked as such, because a key may have its name", async () => {
+  const keys = [{ name: "corp/ada", value: "key-of-corp/ada" }];
+  for (const [value, isToken] of [[await KEY.sign(), true], ["key-of-corp/ada", undefined]]) {
+    const security = tokenSecurity({}, { api_key: { keys } });
+    const { verdict, gateway } = await tokenGateway(security, [KEY]);
+    assertEquals(await verdict(String(value)), [200, null]);
+    const read = await gateway.state.usage.read(["2023-11-14"]);
+    assert(read.ok);
+    assertEquals<unknown>(read.value.map((row) => [row.key, row.isToken]), [["corp/ada", isToken]]);
+  }
+});
