@@ -1,6 +1,7 @@
 import { factsFor } from "../api/spoken_api.ts";
 import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, newCallClient, parseControls } from "../call/call.ts";
+import { hideKeyInPath } from "../call/client_key_mask.ts";
 import { recordSession } from "../call/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
@@ -52,6 +53,7 @@ export function newCall(
     planned: gateway.planned,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  hideKeyInPath(call);
   call.capture = gateway.newCapture(call);
   recordSession(call);
   gateway.began?.(report, headers);
