@@ -122,7 +122,7 @@ Deno.test("logs have a digest of the end user, and metrics nothing of it", async
 
 Deno.test("a name that is none, or has more than 256 characters, is refused with the header as param, and so is a missing one that is required", async () => {
   const { call } = withUsers();
-  for (const user of ["", "x".repeat(257), "a\tb", "a\u0085b"]) {
+  for (const user of ["", "x".repeat(257), "a\tb", "a\u0085b", "\u00a0ada"]) {
     const refused = await call(user);
     assertEquals([refused.status, refused.error.code, refused.error.param], [
       400,

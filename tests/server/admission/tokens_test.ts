@@ -435,3 +435,13 @@ Deno.test("the usage of a client with a token is marked as such, because a key m
     assertEquals<unknown>(read.value.map((row) => [row.key, row.isToken]), [["corp/ada", isToken]]);
   }
 });
+
+Deno.test("the keys of an issuer that a reload removes are forgotten", async () => {
+  const { verdict, gateway, reload, world } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  assertEquals(await verdict(token), [200, null]);
+  reload(tokenSecurity({ jwks_url: `${KEYS_URL}/other` }));
+  assertEquals(gateway.generation.tokens?.keySets.state(`url ${KEYS_URL}`, world.now()), null);
+  reload(tokenSecurity());
+  assertEquals(await verdict(token), [503, "issuer_unavailable"]);
+});
