@@ -18,7 +18,18 @@ Deno.test("a label is the text of its claim, or the first of its list; another v
     "red",
     "x".repeat(100),
   ]);
-  const others = ["x".repeat(101), "", "a\nb", 7, true, null, [], [7, "red"], [["red"]], {}];
+  const others: readonly JsonValue[] = [
+    "x".repeat(101),
+    "",
+    "a\nb",
+    7,
+    true,
+    null,
+    [],
+    [7, "red"],
+    [["red"]],
+    {},
+  ];
   assertEquals(new Set(others.map(team)), new Set(["blue"]));
   assertEquals(labels.get("team"), "blue");
 });
