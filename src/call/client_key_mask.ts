@@ -6,6 +6,9 @@ import { requiresKey } from "./generation.ts";
 /** Text in the place of a masked client key. */
 const LABEL = "[client_key]";
 
+/** A token of an issuer (RFC 7515, section 7.1); its first part is a JSON object. */
+const TOKEN = /^eyJ[\w-]+\.[\w-]+\.[\w-]+$/;
+
 /** A shorter key may be a common word, so it is masked only where it is a whole value. */
 const MIN_WORD_CHARS = 8;
 
@@ -49,8 +52,24 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
 }
 
 /**
- * Masks the key of a finished call's client in what its report has of the client's words: it is in
- * log lines and spans.
+ * Masks the key of a call's client in the path of its report, which log lines, spans and the admin
+ * page have, and each token of an issuer, whichever key the client has presented, if any.
+ */
+export function hideKeyInPath(call: Call): void {
+  const { report, generation: { tokens } } = call;
+  if (tokens !== null) {
+    report.path = report.path.split("/").map((part) => TOKEN.test(part) ? encodeURI(LABEL) : part)
+      .join("/");
+  }
+  const key = keyOf(call);
+  if (key.length < MIN_WORD_CHARS) return;
+  const path = report.path.includes("%") ? decodeUriText(report.path) : report.path;
+  if (path.includes(key)) report.path = encodeURI(path.replaceAll(key, LABEL));
+}
+
+/**
+ * Masks the key of a finished call's client in what its report has of the client's words besides
+ * its path: it is in log lines and spans.
  */
 export function hideClientKey(call: Call): void {
   const { report } = call;
@@ -58,8 +77,6 @@ export function hideClientKey(call: Call): void {
   if (key.length < MIN_WORD_CHARS) return;
   const has = (text: string) => text.includes(key);
   const masked = (text: string) => text.replaceAll(key, LABEL);
-  const path = report.path.includes("%") ? decodeUriText(report.path) : report.path;
-  if (has(path)) report.path = encodeURI(masked(path));
   if (report.session !== null) report.session = masked(report.session);
   if (report.model !== null) report.model = masked(report.model);
   for (const [at, one] of report.attempts.entries()) {

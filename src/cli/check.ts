@@ -25,6 +25,7 @@ import {
 import type { ProviderConfig } from "../config/schema.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import { keyForSomeUser } from "../access/end_users.ts";
+import { clientByTemplate } from "../access/tokens/token_clients.ts";
 import { hasBudget, refuseModel, refuseUnpriced } from "../access/permissions.ts";
 import { refuseTier } from "../access/steering.ts";
 import { keyMismatch } from "../routing/match.ts";
@@ -238,21 +239,34 @@ function undeclaredLines({ provider, wire }: RouteTarget): readonly string[] {
 }
 
 /**
- * Returns a line for each client key with a budget in USD, also of its end users, and each route,
- * if the key may use targets of the route that have no price. Models that only clients name are not
- * known here.
+ * Returns a line for each client key or template of tokens with a budget in USD, also of end users,
+ * and each route, if the client may use targets of the route that have no price. Models that only
+ * clients name are not known here.
  */
 function unpricedLines(generation: Generation): string[] {
-  const keys = generation.clientKeys.map(keyForSomeUser);
-  return keys.filter((key) => hasBudget(key, "nanoUsd")).flatMap((key) =>
+  const clients = [
+    ...generation.clientKeys.map((key) => [`client key ${key.name}`, keyForSomeUser(key)] as const),
+    ...tokenClients(generation).map((key) => [`template ${key.template}`, key] as const),
+  ];
+  const lines = clients.filter(([, key]) => hasBudget(key, "nanoUsd")).flatMap(([title, key]) =>
     generation.routes.flatMap((route) => {
       if (keyMismatch(route, key) !== null) return [];
       const names = unpricedTargets(generation, route, key);
       return names.length === 0 ? [] : [
-        `client key ${key.name}, route ${route.name}: ${names.join(", ")} ` +
+        `${title}, route ${route.name}: ${names.join(", ")} ` +
         "has no price in pricing, so the budget in USD refuses it",
       ];
     })
+  );
+  return [...new Set(lines)];
+}
+
+/** Returns a client for each template of a rule, with the labels that it has without claims. */
+function tokenClients({ tokens }: Generation): ClientKey[] {
+  return (tokens?.issuers ?? []).flatMap((issuer) =>
+    issuer.rules.map(({ template }) =>
+      clientByTemplate(`${issuer.name}/`, issuer, template, template.labels)
+    )
   );
 }
 

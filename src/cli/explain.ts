@@ -1,3 +1,4 @@
+import { visible } from "../core/visible_text.ts";
 import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import type { Generation } from "../call/generation.ts";
@@ -82,8 +83,8 @@ export const explain: Command = {
       : explainRouting(call, model, REQUEST_FORMS, Date.now());
     const recorded = explained.isRefused ? [] : explainRecord(call, route);
     terminal.out(
-      [...explained.lines, ...privacyLines(call), ...lines, ...recorded].map((line) => `${line}\n`)
-        .join(""),
+      [...explained.lines, ...privacyLines(call), ...lines, ...recorded]
+        .map((line) => `${visible(line)}\n`).join(""),
     );
     return isServed ? OK_STATUS : FAILED_STATUS;
   },

@@ -15,7 +15,7 @@ export function clientKeyWarnings(config: Config, wallMs: number): Problem[] {
   if (!enabled || provider === "none") return [];
   return [
     ...repeatedSecrets(keys),
-    ...nameWarnings(keys),
+    ...nameWarnings(config.security),
     ...expiryWarnings(config, wallMs),
     ...previousWarnings(config, wallMs),
     ...keys.flatMap((key, index) =>
@@ -87,15 +87,16 @@ function previousWarnings({ security }: Config, wallMs: number): Problem[] {
   );
 }
 
-function nameWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
-  return keys.flatMap(({ name }, index) =>
-    name.includes("/")
-      ? [problem(
-        [...CLIENT_KEYS_PATH, index, "name"],
-        "has a slash, as names of clients with tokens have: a later version refuses it",
-      )]
-      : []
-  );
+function nameWarnings({ api_key, jwt }: Config["security"]): Problem[] {
+  return api_key.keys.flatMap(({ name }, index): Problem[] => {
+    if (!name.includes("/")) return [];
+    const issuer = jwt.issuers.find((one) => name.startsWith(`${one.name}/`));
+    const text = issuer === undefined
+      ? "has a slash, as names of clients with tokens have: a later version refuses it"
+      : `may also be the name of a client with a token of issuer ${issuer.name}: log lines, usage ` +
+        "and match.key of routes do not tell them apart";
+    return [problem([...CLIENT_KEYS_PATH, index, "name"], text)];
+  });
 }
 
 function expiryWarnings({ security }: Config, wallMs: number): Problem[] {
@@ -116,7 +117,15 @@ function endUserWarnings(keys: readonly ClientKeyConfig[]): Problem[] {
   )];
 }
 
-function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
+/** Returns the names of the templates that clients with tokens have. */
+function tokenTemplates({ provider, jwt }: Config["security"]): readonly string[] {
+  const issuers = provider === "jwt" ? jwt.issuers : [];
+  return issuers.flatMap(({ rules }) => rules.map(({ template }) => template));
+}
+
+function groupWarnings({ security }: Config): Problem[] {
+  const { groups, api_key, templates } = security;
+  const ofTokens = tokenTemplates(security);
   return groups.flatMap((group, index): Problem[] => {
     const { budgets, tokens_per_minute, record } = group;
     const path = ["security", "groups", index];
@@ -124,9 +133,12 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
       const text = "has no effect without budgets, tokens_per_minute and record";
       return (tokens_per_minute ?? record) === undefined ? [problem(path, text)] : [];
     }
-    const unbounded = api_key.keys.filter((key) =>
-      isInGroup(group, key) && key.max_concurrent === undefined
-    ).map(({ name }) => name);
+    const keys = api_key.keys.filter((key) => isInGroup(group, key));
+    const shared = templates.filter(({ name }) =>
+      ofTokens.includes(name) && group.templates.includes(name)
+    );
+    const unbounded = [...keys, ...shared]
+      .flatMap(({ name, max_concurrent }) => max_concurrent === undefined ? name : []);
     if (unbounded.length === 0) return [];
     const text = "can be exceeded without limit, because running requests are never ended: " +
       `set max_concurrent of ${unbounded.join(", ")}`;
@@ -135,11 +147,12 @@ function groupWarnings({ security: { groups, api_key } }: Config): Problem[] {
 }
 
 /** Returns a warning for each template of a group by which no client is in it. */
-function memberlessWarnings(
-  { security: { provider, groups, api_key, jwt } }: Config,
-): Problem[] {
-  const rules = provider === "jwt" ? jwt.issuers.flatMap((issuer) => issuer.rules) : [];
-  const given = new Set([...api_key.keys, ...rules].map(({ template }) => template));
+function memberlessWarnings({ security }: Config): Problem[] {
+  const { groups, api_key } = security;
+  const given = new Set([
+    ...api_key.keys.map(({ template }) => template),
+    ...tokenTemplates(security),
+  ]);
   return groups.flatMap(({ templates }, index) =>
     templates.flatMap((name, place) =>
       given.has(name) ? [] : [problem(

@@ -7,10 +7,13 @@ export type FileText =
   | { readonly ok: true; readonly text: string }
   | { readonly ok: false; readonly isMissing: boolean; readonly trouble: string };
 
-/** Reads a text file. On failure `trouble` completes a sentence about it: "cannot be read". */
+/**
+ * Reads a text file, without the byte order mark that editors of Windows write. On failure
+ * `trouble` completes a sentence about it: "cannot be read".
+ */
 export async function readText(path: string): Promise<FileText> {
   try {
-    return { ok: true, text: await Deno.readTextFile(path) };
+    return { ok: true, text: (await Deno.readTextFile(path)).replace(/^\ufeff/, "") };
   } catch (error) {
     const isMissing = error instanceof Deno.errors.NotFound;
     return { ok: false, isMissing, trouble: isMissing ? "does not exist" : "cannot be read" };

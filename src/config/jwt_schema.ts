@@ -49,5 +49,5 @@ const issuer = section({
 /** Schema of `security.jwt`. */
 export const jwtSchema = section({
   issuers: z.array(issuer).max(MAX_ISSUERS).default([])
-    .describe("Issuers of tokens; at least one with provider: jwt."),
+    .describe(`Issuers of tokens, at most ${MAX_ISSUERS}; at least one with provider: jwt.`),
 });

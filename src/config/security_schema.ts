@@ -100,14 +100,19 @@ const endUsers = section({
   template: text().optional()
     .describe("Name of a template, whose limits hold for each end user; it must have only limits."),
   max: integer(1, MAX_END_USERS).prefault(1_000)
-    .describe("Maximum number of end users with limits in use at the same time."),
+    .describe(
+      "Maximum number of end users with limits in use at the same time in a process, at most " +
+        `${MAX_END_USERS}.`,
+    ),
 });
 
 const clientKey = section({
   name: text().describe("Unique name of the client in logs; owner of what the key creates."),
   ...SECRET,
   previous: z.array(previousSecret).max(MAX_PREVIOUS).default([])
-    .describe("Replaced secrets of the same client, each accepted until a day."),
+    .describe(
+      `Replaced secrets of the same client, at most ${MAX_PREVIOUS}, each accepted until a day.`,
+    ),
   template: text().optional().describe(
     "Name of a template, for what the key does not set itself; labels of both are joined.",
   ),

@@ -17,6 +17,41 @@ export interface RequestHeaders extends Iterable<[name: string, value: string]> 
   isRepeated?(name: string): boolean;
 }
 
+/** Header fields in the order in which they were sent. */
+export type FieldList = readonly (readonly [name: string, value: string])[];
+
+/** The fields of a request, put into a table once. */
+export class FieldTable implements RequestHeaders {
+  readonly #values = new Map<string, string>();
+  readonly #repeated: string[] = [];
+
+  constructor(list: FieldList) {
+    for (const [written, value] of list) {
+      // Newer runtimes do not convert names to lower case.
+      const name = written.toLowerCase();
+      const earlier = this.#values.get(name);
+      if (earlier !== undefined) this.#repeated.push(name);
+      this.#values.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
+    }
+  }
+
+  get(name: string): string | null {
+    return this.#values.get(name) ?? this.#values.get(name.toLowerCase()) ?? null;
+  }
+
+  has(name: string): boolean {
+    return this.get(name) !== null;
+  }
+
+  isRepeated(name: string): boolean {
+    return this.#repeated.includes(name.toLowerCase());
+  }
+
+  [Symbol.iterator]() {
+    return this.#values.entries();
+  }
+}
+
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 

@@ -4,6 +4,8 @@ export interface UsageRow extends UsageCounts {
   readonly day: string;
   /** Name of the client key, or of the key and its end user. */
   readonly key: string;
+  /** True for a client with a token, while the row is not stored: a key may have its name. */
+  readonly isToken?: true;
   readonly provider: string;
   readonly model: string;
 }
@@ -45,11 +47,11 @@ export const OTHER_CLIENT = "_other";
 /**
  * Returns a row with the names under which it counts if its day has no room for it: as all other
  * models of its client. Of clients that the configuration does not name there may be any number, so
- * those with tokens, whose names have a slash, count together, and so do the end users of a key.
+ * those with tokens count together, and so do the end users of a key.
  */
 export function rowBeyondBound(row: UsageRow): UsageRow {
   const { key, user } = ownersOf(row);
-  const isToken = user === "" && key.includes("/");
+  const isToken = row.isToken === true;
   const client = isToken ? OTHER_CLIENT : user === "" ? key : userRowName(key, OTHER_CLIENT);
   return { ...row, key: client, model: OTHER_MODEL };
 }

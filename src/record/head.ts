@@ -80,8 +80,9 @@ function maskedName(name: string | null, mask: PartMask): string | null {
   return name === null ? null : mask.text(name);
 }
 
-function groupsOf({ generation, report }: Call, { name }: ClientKey): string[] {
-  const member = { name, template: report.template ?? undefined };
+function groupsOf({ generation, report }: Call, { name, issuer }: ClientKey): string[] {
+  // A client with a token is in no group by its name, which a key may have too.
+  const member = { name: issuer === null ? name : "", template: report.template ?? undefined };
   return generation.config.security.groups.filter((group) => isInGroup(group, member))
     .map((group) => group.name);
 }

@@ -1,3 +1,4 @@
+import { encodeHeaderText, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
 import { nearest } from "../config/problems.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import {
@@ -254,10 +255,13 @@ function line(label: string, one: Evaluation<unknown>, requested: RequestedModel
 export const USUAL_PATH = ROUTED_PATHS.chat_completions;
 
 /** Pattern of a header field as `NAME=VALUE` or `NAME: VALUE` (RFC 9110, fields). */
-const HEADER = /^([\w!#$%&'*+.^`|~-]+)[\t ]*[:=]([\t\x20-\x7e\x80-\xff]*)$/;
+// deno-lint-ignore no-control-regex
+const HEADER = /^([\w!#$%&'*+.^`|~-]+)[\t ]*[:=]([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 
 /** Pattern of a header value (RFC 9110, field values). */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+const PROVIDER_HEADER = "x-gateway-provider";
 
 /**
  * Returns the headers of a request that is explained: the written ones as `NAME=VALUE` or `NAME:
@@ -266,14 +270,15 @@ const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 export function parseExplainedHeaders(
   written: readonly string[],
   provider: string,
-): Headers | string {
-  const headers = new Headers();
+): RequestHeaders | string {
+  const fields: [name: string, value: string][] = [];
   for (const one of written) {
     const [, name, value = ""] = HEADER.exec(one) ?? [];
     if (name === undefined) return "header must be written NAME=VALUE or NAME: VALUE.";
-    headers.append(name, value);
+    fields.push([name, encodeHeaderText(value.trim())]);
   }
   if (!HEADER_VALUE.test(provider)) return "provider must be the ID of a provider.";
-  if (provider !== "") headers.set("x-gateway-provider", provider);
-  return headers;
+  if (provider === "") return new FieldTable(fields);
+  const others = fields.filter(([name]) => name.toLowerCase() !== PROVIDER_HEADER);
+  return new FieldTable([...others, [PROVIDER_HEADER, provider]]);
 }

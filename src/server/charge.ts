@@ -4,7 +4,7 @@ import type { Meter, MeteredUse } from "../access/meter.ts";
 import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
-import { OTHER_CLIENT, userRowName } from "../core/usage_row.ts";
+import { OTHER_CLIENT, type UsageRow, userRowName } from "../core/usage_row.ts";
 import { internalError } from "./internal_error.ts";
 
 /**
@@ -87,19 +87,19 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const { client, provider } = report;
   if (client === null || provider === null) return;
   const day = calendar.dateOf(world.wall());
-  const key = usageKey(call, client, day);
+  const owner = usageOwner(call, client, day);
   const model = report.model ?? "";
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);
   const isServer = last?.provider === provider && last.model === model;
-  if (!isServer) state.usage.add({ day, key, provider, model, ...own, ...NO_TOKENS });
+  if (!isServer) state.usage.add({ day, ...owner, provider, model, ...own, ...NO_TOKENS });
   for (const use of uses) {
     const { provider, model, nanoUsd } = use;
     const { input, cached } = use.usage ?? NO_TOKENS;
     const output = use.usage === null ? 0 : billedOutput(use.usage);
     state.usage.add({
       day,
-      key,
+      ...owner,
       provider,
       model,
       ...(isServer && use === last ? own : NO_CALL),
@@ -111,13 +111,18 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   }
 }
 
-/** Returns the name for the rows of a client: those that no configuration names are bounded. */
-function usageKey({ report, state: { subjects } }: Call, client: string, day: string): string {
+/** Returns the owner of the rows of a client: those that no configuration names are bounded. */
+function usageOwner(
+  { report, state: { subjects } }: Call,
+  client: string,
+  day: string,
+): Pick<UsageRow, "key" | "isToken"> {
   const { measured, endUser } = report;
-  if (measured !== null) return subjects.usageName(day, client);
-  if (endUser === null) return client;
+  if (measured !== null) return { key: subjects.usageName(day, client), isToken: true };
+  if (endUser === null) return { key: client };
   const name = userRowName(client, endUser);
-  return subjects.usageName(day, name) === name ? name : userRowName(client, OTHER_CLIENT);
+  const isCounted = subjects.usageName(day, name) === name;
+  return { key: isCounted ? name : userRowName(client, OTHER_CLIENT) };
 }
 
 const NO_CALL = { calls: 0, estimated: 0 };

@@ -1,13 +1,14 @@
 import { factsFor } from "../api/spoken_api.ts";
 import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, newCallClient, parseControls } from "../call/call.ts";
+import { hideKeyInPath } from "../call/client_key_mask.ts";
 import { recordSession } from "../call/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { listenerRequest } from "../runtime/listener_request.ts";
-import type { RequestHeaders } from "../core/header_fields.ts";
+import { type FieldList, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
@@ -52,6 +53,7 @@ export function newCall(
     planned: gateway.planned,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
+  hideKeyInPath(call);
   call.capture = gateway.newCapture(call);
   recordSession(call);
   gateway.began?.(report, headers);
@@ -69,8 +71,6 @@ export function requestHeaders(request: Request): RequestHeaders {
   return isFieldList(list) ? new FieldTable(list) : request.headers;
 }
 
-type FieldList = readonly (readonly [name: string, value: string])[];
-
 function isFieldList(list: unknown): list is FieldList {
   return Array.isArray(list) && (list.length === 0 || isField(list[0]));
 }
@@ -78,35 +78,4 @@ function isFieldList(list: unknown): list is FieldList {
 function isField(field: unknown): boolean {
   return Array.isArray(field) && field.length === 2 && typeof field[0] === "string" &&
     typeof field[1] === "string";
-}
-
-class FieldTable implements RequestHeaders {
-  readonly #values = new Map<string, string>();
-  readonly #repeated: string[] = [];
-
-  constructor(list: FieldList) {
-    for (const [written, value] of list) {
-      // Newer runtimes do not convert names to lower case.
-      const name = written.toLowerCase();
-      const earlier = this.#values.get(name);
-      if (earlier !== undefined) this.#repeated.push(name);
-      this.#values.set(name, earlier === undefined ? value : `${earlier}, ${value}`);
-    }
-  }
-
-  get(name: string): string | null {
-    return this.#values.get(name) ?? this.#values.get(name.toLowerCase()) ?? null;
-  }
-
-  has(name: string): boolean {
-    return this.get(name) !== null;
-  }
-
-  isRepeated(name: string): boolean {
-    return this.#repeated.includes(name.toLowerCase());
-  }
-
-  [Symbol.iterator]() {
-    return this.#values.entries();
-  }
 }

@@ -102,6 +102,15 @@ Deno.test("a client key is in no log line, wherever its client puts it", async (
   ]);
 });
 
+Deno.test("the path of a call that runs has no client key, as the admin page shows it", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const began: string[] = [];
+  const { app } = testGateway(CONFIG, world, { began: ({ path }) => void began.push(path) });
+  const headers = { host: "localhost", authorization: `Bearer ${KEY}` };
+  await app(new Request(`http://localhost/v1/responses/${KEY}`, { headers }));
+  assertEquals(began, ["/v1/responses/%5Bclient_key%5D"]);
+});
+
 Deno.test("a client key is in no path of a field that a span has", () => {
   const report = newReport("id", "POST", "/v1/chat/completions", 0);
   report.lossy = [`metadata.${KEY}`, "stop"];

@@ -1,4 +1,7 @@
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { decodeHeaderText } from "../../src/core/header_fields.ts";
+import { parseExplainedHeaders } from "../../src/routing/explain.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -112,6 +115,11 @@ routing: {routes: [{name: all, targets: [{provider: openai, model: gpt-unknown}]
   const wrong = await asked("--key", "web", "--header", `X-Person=${"a".repeat(257)}`);
   assertEquals(wrong.code, 1);
   assertStringIncludes(wrong.out, "must be 1 to 256 characters");
+  const twice = await asked("--key", "web", "--header", "X-Person=a", "--header", "x-person=b");
+  assertEquals(twice.code, 1);
+  assertMatch(twice.out, /Refused: \S*x-person\S* must be sent once/);
+  const written = await asked("--key", "web", "--header", "X-Person=日本");
+  assertStringIncludes(written.out, "skipped: This client key has a budget in USD");
   const strict = await asked("--key", "strict");
   assertEquals(strict.code, 1);
   assertStringIncludes(strict.out, "Refused: Send the end user in the header x-person.");
@@ -119,6 +127,14 @@ routing: {routes: [{name: all, targets: [{provider: openai, model: gpt-unknown}]
   const checked = await ran(["check", "--config", file.path]);
   assertStringIncludes(checked.out, "client key web, route all: openai/gpt-unknown has no price");
   assertEquals(checked.out.includes("client key strict"), false);
+});
+
+Deno.test("a header of explain is the text that is written, as a client sends it in UTF-8", () => {
+  for (const text of ["ada", "日本", "Ã¼", "ü"]) {
+    const headers = parseExplainedHeaders([`X-Person: ${text}`], "");
+    assert(typeof headers !== "string");
+    assertEquals(decodeHeaderText(headers.get("x-person") ?? ""), text);
+  }
 });
 
 Deno.test("explain shows the target that stays with the end user, not that of the key", async () => {
@@ -172,6 +188,28 @@ Deno.test("check prints the key and label conditions of routes, and warns of tar
     `Warning: client key ada, route blue: openai/gpt-unknown ${why}`,
     `Warning: client key ada, route mixed: openai/gpt-unknown ${why}`,
     `Warning: client key bob, route rest: anthropic/claude-x-unknown ${why}`,
+  ]);
+});
+
+Deno.test("check warns of targets without a price for templates of tokens with a budget in USD", async () => {
+  const security = tokenSecurity({}, {
+    templates: [
+      { name: "admin" },
+      { name: "developer", max_concurrent: 1, budgets: [{ per: "day", usd: 1 }] },
+    ],
+  });
+  using file = await configFile(`${security}
+providers: {openai: {api_key: k}}
+routing:
+  routes:
+    - {name: key, match: {key: [nightly]}, targets: [{provider: openai, model: gpt-unknown}]}
+    - {name: token, match: {key: ["corp/*"]}, targets: [{provider: openai, model: gpt-unknown}]}
+`);
+  const lines = (await ran(["check", "--config", file.path])).out.split("\n")
+    .filter((line) => line.includes("has no price"));
+  assertEquals(lines, [
+    "Warning: template developer, route token: openai/gpt-unknown has no price in pricing, " +
+    "so the budget in USD refuses it",
   ]);
 });
 

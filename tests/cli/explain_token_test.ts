@@ -52,6 +52,11 @@ Deno.test("explain prints the client of a token, its key, and the route that it 
   assertStringIncludes(out, "Route blue: serves the request");
 });
 
+Deno.test("explain shows what a terminal would not, as in the name of a client", async () => {
+  const { out } = await explained(await KEY.sign({ exp: EXP_S, sub: "a\u202enimda" }));
+  assertStringIncludes(out, "client: corp/a\\u202enimda\n");
+});
+
 Deno.test("explain names the reason for which a token is refused", async () => {
   const unsigned = (alg: string) =>
     [{ alg, kid: "k1" }, { iss: ISSUER, exp: EXP_S, sub: "eve" }]

@@ -5,7 +5,7 @@ import { success } from "../../src/core/failure/result.ts";
 import { type UsageRow, userRowName } from "../../src/core/usage_row.ts";
 import type { OpenedStore } from "../../src/store/state_store.ts";
 import { storeUnavailable } from "../../src/store/store_failure.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { newSwitchedStore } from "../support/switched_store.ts";
 import { usageRow } from "../store/conformance/usage.ts";
 import { configFile, type Ran, testTerminal } from "./test_terminal.ts";
@@ -96,6 +96,9 @@ Deno.test("switchyard usage prints JSON and CSV, and no control characters to a 
   assertMatch(csv.out, /^key,provider,model,day,calls/);
   const text = await runOver([], { rows: ROWS });
   assertEquals([text.out.includes("\u001b"), text.out.includes("a\\u001b[2J")], [false, true]);
+  // The end of a name that is written from right to left would stand before it.
+  const rows = [usageRow({ key: "corp/a\u202enimda" })];
+  assertStringIncludes((await runOver([], { rows })).out, "corp/a\\u202enimda");
 });
 
 Deno.test("switchyard usage refuses options that it does not know", async () => {

@@ -1,6 +1,7 @@
 import { checkTree } from "../../src/config/check.ts";
 import { clientKeyWarnings } from "../../src/config/client_key_warnings.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { tokenSecurity } from "../support/token_issuer.ts";
 import { configOf, problemsOf, warningsOf, withSection } from "./parse.ts";
 
 function problems(security: string): readonly string[] {
@@ -136,6 +137,32 @@ Deno.test("a slash in the name of a key is a warning", () => {
   const security = "security: {enabled: true, api_key: {keys: [{name: a/b, value: s}]}}";
   assertEquals(warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, "")), [
     "security.api_key.keys[0].name: has a slash, as names of clients with tokens have: " +
+    "a later version refuses it",
+  ]);
+});
+
+Deno.test("a group whose budget clients with tokens may exceed is a warning that names their template", () => {
+  const warnings = (developer: object) => {
+    const security = tokenSecurity({}, {
+      templates: [{ name: "admin" }, { name: "developer", ...developer }],
+      groups: [{ name: "g", templates: ["developer"], budgets: [{ per: "day", tokens: 9 }] }],
+    }).trim();
+    return warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, ""));
+  };
+  assertEquals(warnings({ max_concurrent: 5 }), []);
+  assertEquals(warnings({}), [
+    "security.groups[0].budgets: can be exceeded without limit, because running requests are never " +
+    "ended: set max_concurrent of developer",
+  ]);
+});
+
+Deno.test("a key with the name of a client with a token is a warning with what both share", () => {
+  const keys = ["corp/ada", "corporation/ada"].map((name) => ({ name, value: `key of ${name}` }));
+  const security = tokenSecurity({}, { api_key: { keys } }).trim();
+  assertEquals(warningsOf(withSection(security)).map((line) => line.replace(/ \(line .*$/, "")), [
+    "security.api_key.keys[0].name: may also be the name of a client with a token of issuer corp: " +
+    "log lines, usage and match.key of routes do not tell them apart",
+    "security.api_key.keys[1].name: has a slash, as names of clients with tokens have: " +
     "a later version refuses it",
   ]);
 });

@@ -28,8 +28,13 @@ async function read(path: string, more = ""): Promise<unknown> {
 Deno.test("the token of a file is its text without blanks at its ends", async () => {
   await inFolder(async (folder) => {
     const path = `${folder}/token`;
-    await Deno.writeTextFile(path, "  token-1\n");
-    assertEquals(await read(path), token("token-1", null));
+    // Programs of Windows begin a file with a byte order mark, and end lines with two characters.
+    for (const text of ["  token-1\n", "\ufefftoken-1\r\n"]) {
+      await Deno.writeTextFile(path, text);
+      assertEquals(await read(path), token("token-1", null));
+    }
+    await Deno.writeTextFile(path, '\ufeff{"token": "token-1"}\r\n');
+    assertEquals(await read(path, ", field: token"), token("token-1", null));
   });
 });
 

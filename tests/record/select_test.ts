@@ -4,6 +4,7 @@ import { RECORD_CHOICES, type RecordChoice } from "../../src/core/record_choice.
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
+import { newSigningKey, refreshKeys, tokenSecurity } from "../support/token_issuer.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { recordingGateway, recordSection, withFolder } from "./support.ts";
 
@@ -98,6 +99,33 @@ routing: {routes: [{name: main, record: heads, targets: [{provider: up}]}]}
       ["g", "h"],
       "t",
     ]);
+  }));
+
+Deno.test("a client with a token is in the groups of its template, and in none of the key that has its name", () =>
+  withFolder(async (folder) => {
+    const text = `${recordSection(folder, "calls: heads")}
+${
+      tokenSecurity({}, {
+        api_key: { keys: [{ name: "corp/ada", value: "key-of-corp/ada" }] },
+        groups: [
+          { name: "keys", keys: ["corp/ada"], tokens_per_minute: 9 },
+          { name: "developers", templates: ["developer"], tokens_per_minute: 9 },
+        ],
+      })
+    }
+providers: {up: {type: compat, base_url: "http://up", api_key: k}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, finish, gateway } = await recordingGateway(text, world);
+    const key = await newSigningKey("k1");
+    await refreshKeys(gateway, [key]);
+    const token = { authorization: `Bearer ${await key.sign()}` };
+    for (const headers of [token, keyOf("corp/ada")]) {
+      await (await app(chatRequest({ headers }))).body?.cancel();
+    }
+    const groups = (await finish()).map(({ head }) => [head.key, head.groups]);
+    assertEquals(groups.toSorted(), [["corp/ada", ["developers"]], ["corp/ada", ["keys"]]]);
   }));
 
 Deno.test("the header X-Gateway-No-Record leaves no trace of a call, in any letter case and among repeated values", () =>

@@ -2,7 +2,9 @@ import type { Message, Session } from "../../api/client_api.ts";
 import { clientGone, type Failed, refuse } from "../../core/failure/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
 import { holdBody } from "../../call/body_memory.ts";
+import type { ClientKey } from "../../access/client_key.ts";
 import type { Call } from "../../call/call.ts";
+import type { Generation } from "../../call/generation.ts";
 import { policyOf } from "../../call/privacy.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
@@ -128,6 +130,19 @@ function headBytesOf({ method, path, headers }: Call): number {
   let bytes = `${method} ${path} HTTP/1.1\r\n\r\n`.length;
   for (const [name, value] of headers) bytes += `${name}:${value}\r\n`.length;
   return bytes;
+}
+
+/**
+ * Returns the key of a client by the current configuration, or for a token its template; as it was
+ * admitted if that is gone.
+ */
+function currentKey({ clientKeys, tokens }: Generation, key: ClientKey | null) {
+  if (key === null) return null;
+  const rules = tokens?.issuers.flatMap((issuer) => issuer.rules) ?? [];
+  const now = key.issuer === null
+    ? clientKeys.find(({ caller }) => caller === key.caller)
+    : rules.find(({ template }) => template.template === key.template)?.template;
+  return now === undefined ? key : { ...key, privacy: now.privacy };
 }
 
 /** Returns a copy of the peer, because the runtime has its address only during the request. */
@@ -331,8 +346,7 @@ function serveSocket(
   function isChanged(): boolean {
     const { privacy } = handshake.client;
     const { generation } = gateway;
-    const own = generation.clientKeys.find(({ caller }) => caller === key?.caller) ?? key;
-    const current = policyOf({ generation, client: { key: own } });
+    const current = policyOf({ generation, client: { key: currentKey(generation, key) } });
     return current?.digest !== privacy?.policy.digest;
   }
 

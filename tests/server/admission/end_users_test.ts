@@ -62,6 +62,42 @@ Deno.test("a budget of end users is spent by each alone, that of the key by all"
   assertStringIncludes(String((await call("eve")).error.message), "of this client key");
 });
 
+Deno.test("the groups of a key hold for its end users together, with the key's other calls", async () => {
+  const web = { end_users: { header: HEADER, template: "chat-user" } };
+  const security = keys({ web, other: {} }, {
+    templates: [TEMPLATE],
+    groups: [{ name: "g", keys: ["web", "other"], budgets: [{ per: "day", tokens: 40 }] }],
+  });
+  const fetch = () => answers(200, { ...COMPLETION, usage: USAGE });
+  const { app } = limitedGateway(security, { fetch });
+  const call = async (key: string, user: string) => {
+    const headers = { authorization: `Bearer key-of-${key}`, [HEADER]: user };
+    return await got(await app(chatRequest({ headers })));
+  };
+  const first = await call("web", "ada");
+  const budgets = "group g day tokens 0/40, user day tokens 0/15";
+  assertEquals(first.headers.get("x-gateway-budget"), budgets);
+  assertEquals((await call("other", "ada")).status, 200);
+  assertEquals((await call("web", "bob")).status, 200);
+  const refused = await call("web", "eve");
+  assertEquals([refused.status, refused.error.code], [429, "budget_exceeded"]);
+  assertStringIncludes(String(refused.error.message), "of the group 'g'");
+});
+
+Deno.test("an end user with a budget in USD may use no model without a price, the key without one may", async () => {
+  const { app } = withUsers({}, { name: "chat-user", budgets: [{ per: "day", usd: 1 }] });
+  const statuses: unknown[] = [];
+  for (const [key, user] of [["web", "ada"], ["web", null], ["other", "ada"]] as const) {
+    const named = user === null ? {} : { [HEADER]: user };
+    const headers = { authorization: `Bearer key-of-${key}`, ...named };
+    const { status, error } = await got(
+      await app(chatRequest({ headers, body: { model: "without-a-price" } })),
+    );
+    statuses.push(status === 200 ? status : error.code);
+  }
+  assertEquals(statuses, ["model_not_priced", 200, 200]);
+});
+
 Deno.test("the header counts only with a key that has end users, and is never forwarded", async () => {
   const { call, sent, reports } = withUsers();
   for (let at = 0; at < 3; at++) assertEquals((await call("ada", "other")).status, 200);
@@ -86,7 +122,7 @@ Deno.test("logs have a digest of the end user, and metrics nothing of it", async
 
 Deno.test("a name that is none, or has more than 256 characters, is refused with the header as param, and so is a missing one that is required", async () => {
   const { call } = withUsers();
-  for (const user of ["", "x".repeat(257), "a\tb", "a\u0085b"]) {
+  for (const user of ["", "x".repeat(257), "a\tb", "a\u0085b", "\u00a0ada"]) {
     const refused = await call(user);
     assertEquals([refused.status, refused.error.code, refused.error.param], [
       400,

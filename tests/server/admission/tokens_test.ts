@@ -399,3 +399,49 @@ routing:
   await verdict("key-of-nightly");
   assertEquals(reports.map(({ route }) => route), ["blue", "tokens", "rest"]);
 });
+
+Deno.test("each algorithm that an issuer may list verifies a token, and none that it does not list", async () => {
+  const all = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+  for (const alg of all) {
+    const key = await newSigningKey("k1", alg);
+    const token = await key.sign();
+    const listed = await tokenGateway(tokenSecurity({ algorithms: [alg] }), [key]);
+    assertEquals(await listed.verdict(token), [200, null], alg);
+    const others = all.filter((one) => one !== alg);
+    const unlisted = await tokenGateway(tokenSecurity({ algorithms: others }), [key]);
+    assertEquals<unknown>(await unlisted.verdict(token), INVALID, alg);
+  }
+});
+
+Deno.test("a token in a path is in no log line, with any key and without one", async () => {
+  const { app, log, reports } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  for (const authorization of ["", "Bearer key-of-nightly", "Bearer wrong", `Bearer ${token}`]) {
+    const headers = { host: "localhost", authorization };
+    await app(new Request(`http://localhost/v1/files/${token}/content`, { headers }));
+  }
+  assertEquals(log.join().includes(String(token.split(".")[2])), false);
+  assertEquals(new Set(reports.map(({ path }) => decodeURI(path))).size, 1);
+});
+
+Deno.test("the usage of a client with a token is marked as such, because a key may have its name", async () => {
+  const keys = [{ name: "corp/ada", value: "key-of-corp/ada" }];
+  for (const [value, isToken] of [[await KEY.sign(), true], ["key-of-corp/ada", undefined]]) {
+    const security = tokenSecurity({}, { api_key: { keys } });
+    const { verdict, gateway } = await tokenGateway(security, [KEY]);
+    assertEquals(await verdict(String(value)), [200, null]);
+    const read = await gateway.state.usage.read(["2023-11-14"]);
+    assert(read.ok);
+    assertEquals<unknown>(read.value.map((row) => [row.key, row.isToken]), [["corp/ada", isToken]]);
+  }
+});
+
+Deno.test("the keys of an issuer that a reload removes are forgotten", async () => {
+  const { verdict, gateway, reload, world } = await tokenGateway(tokenSecurity(), [KEY]);
+  const token = await KEY.sign();
+  assertEquals(await verdict(token), [200, null]);
+  reload(tokenSecurity({ jwks_url: `${KEYS_URL}/other` }));
+  assertEquals(gateway.generation.tokens?.keySets.state(`url ${KEYS_URL}`, world.now()), null);
+  reload(tokenSecurity());
+  assertEquals(await verdict(token), [503, "issuer_unavailable"]);
+});

@@ -163,3 +163,32 @@ Deno.test("a socket with a token whose template has other privacy rules since a 
   assertEquals(await ada.text().catch(() => "nothing"), "nothing");
   assertEquals([await ada.closed, upstream.sent.length], [1012, 2]);
 });
+
+Deno.test("a turn of a token that waits while its template gets other privacy rules is not sent, and an idle socket is closed at once", async () => {
+  const key = await newSigningKey("k1");
+  const held = heldStream();
+  const upstream = wordStreams((sent, count) => count === 1 ? held.answer(sent) : saying("yes"));
+  const privacy = privacyConfig(["find: [email], action: mask"]).replace("  default: p\n", "");
+  const config = (developer = {}) =>
+    tokenSecurity({}, { templates: [{ name: "admin" }, { name: "developer", ...developer }] }) +
+    privacy + oneProvider("http://up.test");
+  await using served = socketGateway(config(), upstream);
+  await refreshKeys(served.gateway, [key]);
+  const authorization = `Bearer ${await key.sign({ exp: 4e9 })}`;
+  await using busy = await served.open({ authorization });
+  await using idle = await served.open({ authorization });
+  busy.send(create());
+  busy.send(create({ input: "ada@example.com" }));
+  held.say("yes");
+  const texts = [await busy.text()];
+  served.reload(config({ privacy: "p" }));
+  held.finish();
+  // Until the socket is closed, or both turns have ended.
+  while (texts.filter((text) => text.includes('"response.completed"')).length < 2) {
+    const next = await busy.text().catch(() => null);
+    if (next === null) break;
+    texts.push(next);
+  }
+  assertEquals(upstream.sent.length, 1);
+  assertEquals([await busy.closed, await idle.closed], [1012, 1012]);
+});

@@ -69,12 +69,15 @@ export async function checkUsageBound(store: UsageStore): Promise<void> {
   assertEquals(rows.find(({ model }) => model === "m1")?.calls, 2);
   const users = Array.from({ length: 100 }, (_, at) => userRowName('"ada', `user${at}`));
   const clients = Array.from({ length: 100 }, (_, at) => `corp/user${at}`);
-  await add(store, "others", ["bob", ...users, ...clients].map((key) => usageRow({ key })));
+  // A key may have a slash in its name, as clients with tokens have.
+  await add(store, "others", ["bob", "team/a", ...users].map((key) => usageRow({ key })));
+  await add(store, "tokens", clients.map((key) => usageRow({ key, isToken: true })));
   const beyond = (await readAll(store, "2026-11-22")).filter(({ model }) => model === OTHER_MODEL);
   assertEquals(beyond.map(({ key, calls }) => [key, calls]), [
     [userRowName('"ada', "_other"), 100],
     ["_other", 100],
     ["ada", 2],
     ["bob", 1],
+    ["team/a", 1],
   ]);
 }
