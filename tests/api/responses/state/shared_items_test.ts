@@ -11,14 +11,17 @@ import { socketGateway } from "../../../support/socket_gateway.ts";
 import { objectsAt, textAt } from "../../../support/state_call.ts";
 import { idOf, type Stateful, stateful } from "../stateful.ts";
 
-const TURN_COUNT = 100;
+const TURN_COUNT = 40;
 const ITEM_BYTES = 1_000;
 
 // Files and servers identify items in the same way, whatever brings the items to them, so one test
 // takes them all.
 
-/** Dialogues of 100 turns that must fit into the memory of all responses. */
-const MIN_DIALOGUES = 20;
+/**
+ * Dialogues of 40 turns that must fit into the memory of all responses: three times as many as if
+ * each turn stored its input again.
+ */
+const MIN_DIALOGUES = 60;
 
 function message(text: string): JsonObject {
   return { role: "user", content: text.padEnd(ITEM_BYTES, "x") };
@@ -48,7 +51,7 @@ async function assertShared(state: GatewayState, ids: readonly string[]): Promis
 }
 
 testOverStores(
-  "a dialogue of 100 turns stores each item once, continued by the earlier response",
+  "a dialogue of 40 turns stores each item once, continued by the earlier response",
   async () => {
     const calls = gateway();
     const ids: string[] = [];
@@ -64,7 +67,7 @@ testOverStores(
 );
 
 Deno.test(
-  "a dialogue of 100 turns stores each item once, continued in a conversation",
+  "a dialogue of 40 turns stores each item once, continued in a conversation",
   async () => {
     const calls = gateway();
     const conversation = idOf((await calls.post("/conversations", {})).json);
