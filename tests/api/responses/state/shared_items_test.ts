@@ -18,10 +18,10 @@ const ITEM_BYTES = 1_000;
 // takes them all.
 
 /**
- * Dialogues of 40 turns that must fit into the memory of all responses: three times as many as if
- * each turn stored its input again.
+ * Dialogues of 40 turns that must fit into the memory of all responses. At most 34 would, if each
+ * turn stored its input again.
  */
-const MIN_DIALOGUES = 60;
+const MIN_DIALOGUES = 50;
 
 function message(text: string): JsonObject {
   return { role: "user", content: text.padEnd(ITEM_BYTES, "x") };
