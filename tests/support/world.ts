@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers";
 import type { Incoming, World } from "../../src/core/world.ts";
 
 /** Responses of a scripted world; omitted ones have a plain default. */
@@ -88,5 +87,5 @@ export function sendBy(fetch: NonNullable<WorldScript["fetch"]>): World["send"] 
 
 /** A turn of the event loop: every promise job that can run has run, however long the chain. */
 function turn(): Promise<void> {
-  return new Promise((resolve) => void setImmediate(resolve));
+  return new Promise((resolve) => setTimeout(resolve, 0));
 }
