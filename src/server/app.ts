@@ -35,7 +35,7 @@ import { onDisconnect } from "../runtime/listener_request.ts";
  */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
-/** What a request has besides itself: the client end of its connection, and its gateway. */
+/** Environment of a request in the router: the client end of its connection, and its gateway. */
 interface Bindings {
   readonly peer: Peer;
   readonly handlers: Handlers;

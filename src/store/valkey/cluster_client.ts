@@ -1,14 +1,14 @@
 import type { Cluster, ClusterNode, ClusterOptions } from "iovalkey";
 
-/** A client of a cluster that can be told to ask no more for the slots. */
+/** A client of a cluster whose requests for the slots can be ended. */
 export interface ClusterClient extends Cluster {
   /** Begins no further request for the slots; resolves when none is under way. */
   endRefreshes(): Promise<void>;
 }
 
 /**
- * Returns a client of a cluster. The reply to a request for the slots begins the wait for the next
- * one, in the library also after the client has ended: it would ask for ever.
+ * Returns a client of a cluster. In the library the reply to a request for the slots begins the wait
+ * for the next one, also after the client has ended, without an end.
  */
 export function newClusterClient(
   library: { readonly Cluster: typeof Cluster },

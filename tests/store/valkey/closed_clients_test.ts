@@ -11,14 +11,14 @@ async function sentinelConnection() {
   return await newTestConnection(settings);
 }
 
-Deno.test("a client that is closed while it asks a sentinel that is away leaves nothing", async () => {
+Deno.test("a client that is closed during a request to an unavailable sentinel leaves nothing", async () => {
   const { connection } = await sentinelConnection();
   const opened = connection.open(PATIENT_TIMEOUT_MS);
   await connection.close();
   assertEquals(await opened, false);
 });
 
-Deno.test("a client that is closed after all sentinels were away leaves nothing", async () => {
+Deno.test("a client that is closed after all sentinels were unavailable leaves nothing", async () => {
   const { connection, log } = await sentinelConnection();
   const opened = connection.open(PATIENT_TIMEOUT_MS);
   await until(() => log.lines.length > 0);
@@ -29,8 +29,8 @@ Deno.test("a client that is closed after all sentinels were away leaves nothing"
 /** A node that has all slots of a cluster. */
 interface ClusterNode {
   readonly port: number;
-  /** How often it was asked for the slots. */
-  asked(): number;
+  /** Number of requests for the slots. */
+  requestsCount(): number;
   /** Answers the second request for the slots, and all that follow. */
   release(): void;
   close(): Promise<void>;
@@ -43,11 +43,11 @@ function startClusterNode(): ClusterNode {
   const released = Promise.withResolvers<void>();
   const slots = `*1\r\n*3\r\n:0\r\n:16383\r\n*2\r\n$9\r\n127.0.0.1\r\n:${port}\r\n`;
   const serving: Promise<void>[] = [];
-  let asked = 0;
+  let requestsCount = 0;
 
   async function replyTo(command: string): Promise<string> {
     if (command.startsWith("cluster\r\n$5\r\nSLOTS")) {
-      if (++asked > 1) await released.promise;
+      if (++requestsCount > 1) await released.promise;
       return slots;
     }
     if (command.startsWith("cluster\r\n$4\r\nINFO")) return "$16\r\ncluster_state:ok\r\n";
@@ -77,7 +77,7 @@ function startClusterNode(): ClusterNode {
 
   return {
     port,
-    asked: () => asked,
+    requestsCount: () => requestsCount,
     release: () => released.resolve(),
     async close() {
       listener.close();
@@ -87,7 +87,7 @@ function startClusterNode(): ClusterNode {
   };
 }
 
-Deno.test("a client of a cluster that is closed while it asks for the slots leaves nothing", async () => {
+Deno.test("a client of a cluster that is closed during a request for the slots leaves nothing", async () => {
   const node = startClusterNode();
   const settings = valkeySettings(`valkey://127.0.0.1:${node.port}`, {
     cluster: true,
@@ -95,10 +95,10 @@ Deno.test("a client of a cluster that is closed while it asks for the slots leav
   });
   const { connection } = await newTestConnection(settings);
   assertEquals(await connection.open(PATIENT_TIMEOUT_MS), true);
-  await until(() => node.asked() === 2);
+  await until(() => node.requestsCount() === 2);
   const closed = connection.close();
   node.release();
   await closed;
-  assertEquals(node.asked(), 2);
+  assertEquals(node.requestsCount(), 2);
   await node.close();
 });
