@@ -7,8 +7,8 @@ export interface ClusterClient extends Cluster {
 }
 
 /**
- * Returns a client of a cluster. In the library the reply to a request for the slots begins the wait
- * for the next one, also after the client has ended, without an end.
+ * Returns a client of a cluster. In the library the reply to a request for the slots begins the
+ * wait for the next one, also after the client has ended, without an end.
  */
 export function newClusterClient(
   library: { readonly Cluster: typeof Cluster },
