@@ -45,12 +45,14 @@ for (const [folder, wire] of Object.entries(FOLDERS)) {
   Deno.test(`${folder} has golden cases`, () => assert(cases.length > 0));
 
   for (const one of cases) {
-    Deno.test(`${folder}: ${one.name}, read in pieces of 1, 7 and all bytes`, async () => {
-      const body = one.upstreamAnswer.body;
-      for (const size of [1, 7, Math.max(1, body.length * 3)]) await play(one, wire, body, size);
-      if (one.upstreamAnswer.headers["content-type"] !== "application/json") {
-        await play(one, wire, withCrlf(body), 7);
-      }
+    Deno.test(`${folder}: ${one.name}, read in pieces and at once`, async () => {
+      const { body, headers } = one.upstreamAnswer;
+      const isWhole = headers["content-type"] === "application/json";
+      // A whole body is joined before anything reads it. Records are framed as they arrive: a byte
+      // at a time with one line end, in pieces of 7 with the other one.
+      if (!isWhole) await play(one, wire, body, 1);
+      await play(one, wire, isWhole ? body : withCrlf(body), 7);
+      await play(one, wire, body, Math.max(1, body.length * 3));
     });
   }
 }

@@ -51,7 +51,8 @@ export function newNames(root: unknown): Names {
     if (place.length === 1 && place[0] === "models") {
       return MODEL_NAME.test(key) && isObject(value) && Array.isArray(value.targets);
     }
-    return knownKeys(place).includes(key) || (PLAIN_WORD.test(key) && value !== null);
+    // In this order: the schema, which takes a quarter of a second to build, is rarely needed.
+    return (PLAIN_WORD.test(key) && value !== null) || knownKeys(place).includes(key);
   }
 
   return {

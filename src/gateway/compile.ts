@@ -53,9 +53,9 @@ export function compile(
       const earlier = previous?.providers.get(id);
       const isSame = isDeepStrictEqual(previous?.whole.providers[id], settings);
       if (earlier !== undefined && isSame) return [id, earlier];
-      const name = sharedNamespace(id, settings, encryption_keys);
       const own = config.providers[id] ?? settings;
-      const compiled = { generation: number, sharedNamespace: name, credentials };
+      const newNamespace = () => sharedNamespace(id, settings, encryption_keys);
+      const compiled = { generation: number, newNamespace, credentials };
       return [id, compileProvider(id, own, compiled)];
     }),
   );
@@ -127,14 +127,15 @@ export function compileCredentials(
 /** Members of a provider besides its settings. */
 interface Compiled {
   readonly generation: number;
-  readonly sharedNamespace: string;
+  /** Called once, when a response of the provider is first looked for in a shared cache. */
+  readonly newNamespace: () => string;
   readonly credentials: Generation["credentials"];
 }
 
 function compileProvider(
   id: string,
   settings: ProviderConfig,
-  { generation, sharedNamespace, credentials }: Compiled,
+  { generation, newNamespace, credentials }: Compiled,
 ): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
@@ -143,6 +144,7 @@ function compileProvider(
   const secrets = collectSecrets(settings);
   const holders = accounts.flatMap(({ credential }) => credential?.holder ?? []);
   const [first, ...others] = accounts;
+  let namespace: string | null = null;
   return {
     id,
     wire,
@@ -152,7 +154,9 @@ function compileProvider(
     accounts,
     upstream: others.length === 0 ? first.digest : digestUpstream(settings, base, query),
     namespace: `${id}@${generation}`,
-    sharedNamespace,
+    get sharedNamespace() {
+      return namespace ??= newNamespace();
+    },
     get secrets() {
       if (holders.length === 0) return secrets;
       return [...secrets, ...holders.flatMap((one) => one.secrets()).filter(isLongSecret)];

@@ -35,7 +35,25 @@ import { onDisconnect } from "../runtime/listener_request.ts";
  */
 export type App = (request: Request, peer?: Peer) => Promise<Response>;
 
-type PeerContext = Context<{ Bindings: Peer }>;
+/** Environment of a request in the router: the client end of its connection, and its gateway. */
+interface Bindings {
+  readonly peer: Peer;
+  readonly handlers: Handlers;
+}
+
+type GatewayContext = Context<{ Bindings: Bindings }>;
+
+/** Answers the requests of one gateway. */
+interface Handlers {
+  serve(context: GatewayContext, endpoint: Endpoint, facts: EndpointFacts): Promise<Response>;
+  serveSocket(
+    context: GatewayContext,
+    facts: EndpointFacts,
+    open: SocketEndpoint["newSession"],
+  ): Promise<Response>;
+  wrongMethod(context: GatewayContext, path: Path): Promise<Response>;
+  unknownPath(context: GatewayContext): Promise<Response>;
+}
 
 /** A path of a client API and its methods, for requests with another method. */
 interface Path {
@@ -49,48 +67,24 @@ interface Path {
  * default.
  */
 export function createApp(gateway: Gateway, admit: Admission = newAdmission(gateway)): App {
-  const hono = new Hono<{ Bindings: Peer }>();
-  // Three routers, tried in order: a router without two matching routes finds a path in a table,
-  // and a path that two handlers match costs 5 % of a request.
-  const withParameters = new Hono<{ Bindings: Peer }>();
-  const fallbackRouter = new Hono<{ Bindings: Peer }>();
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
   const openSockets = newOpenSockets(limits.max_sockets_per_client);
-  const paths = new Map<string, Path>();
-  for (const api of clientApis) {
-    for (const endpoint of api.endpoints) {
-      const facts = factsOf(api, endpoint);
-      const router = endpoint.path.includes(":") ? withParameters : hono;
-      router.on(endpoint.method, endpoint.path, (context) => serve(context, endpoint, facts));
-      pathOf(endpoint.path, api).methods.push(endpoint.method);
-    }
-    for (const socket of api.sockets ?? []) {
-      const facts = factsOf(api, socket);
-      hono.get(socket.path, (context) => serveSocket(context, facts, socket.newSession));
-      pathOf(socket.path, api).methods.push("GET");
-    }
-  }
-  for (const [path, known] of paths) {
-    fallbackRouter.all(path, (context) => wrongMethod(context, known));
-  }
-  hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
-  withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
-  fallbackRouter.notFound(async ({ req, env }) => {
-    const call = callOf(req, UNKNOWN_ENDPOINT);
-    const stopped = await enter(call, req.raw, env);
-    return respond(call, stopped ?? unknownUrl(), responder, env);
-  });
-  return (request, peer = {}) => Promise.resolve(hono.fetch(request, peer));
+  const handlers: Handlers = {
+    serve,
+    serveSocket,
+    wrongMethod,
+    async unknownPath({ req, env: { peer } }) {
+      const call = callOf(req, UNKNOWN_ENDPOINT);
+      const stopped = await enter(call, req.raw, peer);
+      return respond(call, stopped ?? unknownUrl(), responder, peer);
+    },
+  };
+  const { fetch } = router ??= newRouter();
+  return (request, peer = {}) => Promise.resolve(fetch(request, { peer, handlers }));
 
   function callOf({ raw, path }: Context["req"], known: EndpointFacts): Call {
     return newCall(gateway, raw, path, known);
-  }
-
-  function pathOf(path: string, { errors }: ClientApi): Path {
-    const known = paths.get(path) ?? { methods: [], facts: { ...UNKNOWN_ENDPOINT, errors } };
-    paths.set(path, known);
-    return known;
   }
 
   /**
@@ -103,12 +97,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   }
 
   async function serve(
-    { req, env }: PeerContext,
+    { req, env: { peer } }: GatewayContext,
     endpoint: Endpoint,
     facts: EndpointFacts,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const entered = admit(call, req.raw, env);
+    const entered = admit(call, req.raw, peer);
     // As in `enter`, but for the whole call: newer runtimes never end a request that is watched
     // twice.
     const earlyUnwatch = entered instanceof Promise ? watchClient(call, req.raw) : null;
@@ -117,7 +111,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respond(call, stopped, responder, env);
+      return respond(call, stopped, responder, peer);
     }
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
@@ -126,55 +120,100 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
     const result = finished?.made ?? answered;
     unwatch();
-    const response = respond(call, result, responder, env, finished?.reply);
+    const response = respond(call, result, responder, peer, finished?.reply);
     // The router drops the body of a response to HEAD, so nothing would ever end the call.
     if (req.raw.method === "HEAD") await response.body?.cancel();
     if (result.ok || call.responseHeaders["connection"] !== "close") return response;
     if (result.failure.kind === "request_timeout") {
-      return await endConnection(response, call.headers, env, gateway.world);
+      return await endConnection(response, call.headers, peer, gateway.world);
     }
     // Newer runtimes keep the connection open, whatever the header, because the body was not read.
     // Requests over HTTP/2, which have no `Host` header here, share their connection.
-    if (call.headers.has("host")) env.disconnect?.();
+    if (call.headers.has("host")) peer.disconnect?.();
     return response;
   }
 
   async function serveSocket(
-    { req, env }: PeerContext,
+    { req, env: { peer } }: GatewayContext,
     facts: EndpointFacts,
     open: SocketEndpoint["newSession"],
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const entered = await enter(call, req.raw, env);
-    const client = clientOf(call, env);
+    const entered = await enter(call, req.raw, peer);
+    const client = clientOf(call, peer);
     const stopped = entered ??
       (call.state.inFlight.isDraining
         ? draining()
         : openSockets.isFull(client)
         ? tooManySockets(limits.max_sockets_per_client)
         : null);
-    if (stopped !== null) return respond(call, stopped, responder, env);
+    if (stopped !== null) return respond(call, stopped, responder, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
     const session = open(
       limits.max_json_members,
       (bytes, drop) => admission.holdDroppable(`dialogue ${call.id}`, bytes, drop),
     );
-    const options = { call, peer: env, session, responder, client, openSockets };
+    const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
     return opened instanceof Response ? opened : respond(call, opened, responder);
   }
 
   async function wrongMethod(
-    { req, env }: PeerContext,
+    { req, env: { peer } }: GatewayContext,
     { methods, facts }: Path,
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const stopped = await enter(call, req.raw, env);
-    if (stopped !== null) return respond(call, stopped, responder, env);
+    const stopped = await enter(call, req.raw, peer);
+    if (stopped !== null) return respond(call, stopped, responder, peer);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);
+  }
+}
+
+/** The router of all gateways of this process: the endpoints are the same for each. */
+let router: Hono<{ Bindings: Bindings }> | null = null;
+
+function newRouter(): Hono<{ Bindings: Bindings }> {
+  const hono = new Hono<{ Bindings: Bindings }>();
+  // Three routers, tried in order: a router without two matching routes finds a path in a table,
+  // and a path that two handlers match costs 5 % of a request.
+  const withParameters = new Hono<{ Bindings: Bindings }>();
+  const fallbackRouter = new Hono<{ Bindings: Bindings }>();
+  const paths = new Map<string, Path>();
+  for (const api of clientApis) {
+    for (const endpoint of api.endpoints) {
+      const facts = factsOf(api, endpoint);
+      const one = endpoint.path.includes(":") ? withParameters : hono;
+      one.on(
+        endpoint.method,
+        endpoint.path,
+        (context) => context.env.handlers.serve(context, endpoint, facts),
+      );
+      pathOf(endpoint.path, api).methods.push(endpoint.method);
+    }
+    for (const socket of api.sockets ?? []) {
+      const facts = factsOf(api, socket);
+      hono.get(
+        socket.path,
+        (context) => context.env.handlers.serveSocket(context, facts, socket.newSession),
+      );
+      pathOf(socket.path, api).methods.push("GET");
+    }
+  }
+  for (const [path, known] of paths) {
+    fallbackRouter.all(path, (context) => context.env.handlers.wrongMethod(context, known));
+  }
+  hono.notFound(({ req, env }) => withParameters.fetch(req.raw, env));
+  withParameters.notFound(({ req, env }) => fallbackRouter.fetch(req.raw, env));
+  fallbackRouter.notFound((context) => context.env.handlers.unknownPath(context));
+  return hono;
+
+  function pathOf(path: string, { errors }: ClientApi): Path {
+    const known = paths.get(path) ?? { methods: [], facts: { ...UNKNOWN_ENDPOINT, errors } };
+    paths.set(path, known);
+    return known;
   }
 }
 

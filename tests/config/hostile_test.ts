@@ -128,7 +128,7 @@ Deno.test("no broken file makes a secret appear", () => {
   });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), assertSecret),
-    { numRuns: 1_500 },
+    { numRuns: 600 },
   );
 });
 

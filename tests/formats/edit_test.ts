@@ -194,6 +194,6 @@ Deno.test("the members of a changed object are where a parse of its text finds t
       );
       assertEquals(changed.members, parseMembers(changed.text));
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });

@@ -149,7 +149,7 @@ Deno.test("the objects of a text say the same of its strings, whether it is pars
       const told = toldObjects(atOnce(tellObjects(text)));
       assertEquals(kinds(told), kinds(objectsOf(parsed)));
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 

@@ -51,7 +51,7 @@ Deno.test("the strings, names and numbers of any JSON text are found with their 
         expected(JSON.parse(JSON.stringify(value))),
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

@@ -66,7 +66,7 @@ Deno.test("a citation of a whole answer cites the same words, before its text an
       const { content, annotations: [one] } = finished.choices[0].message;
       assertEquals(citedIn(content, one.url_citation), expectedOf(cited));
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -100,7 +100,7 @@ Deno.test("a citation in a Responses stream that is cut anywhere cites the same 
       ];
       for (const one of found) assertEquals(citedIn(whole, one), expectedOf(cited));
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 
@@ -127,7 +127,7 @@ Deno.test("citations in a Chat stream that is cut anywhere cite the same words o
         );
       }
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
 

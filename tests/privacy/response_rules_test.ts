@@ -74,7 +74,7 @@ Deno.test("a value that is cut anywhere is masked in a stream, and no part of it
       assertEquals(joined(records, deltasOf)[name], `Reference: ${labelOf(value)}, and so on.`);
       assertEquals(counts.matches.map(({ count }) => count), [1]);
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 
@@ -124,7 +124,7 @@ Deno.test("events whose words are no match arrive as they came", () => {
       ];
       assertEquals(run(rules(MASKS).answer, sent).records, sent);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -247,7 +247,7 @@ Deno.test("contains looks at the whole text of a stream that is cut anywhere, al
       // A text that only the other one contains does not count.
       assertEquals(reasoning_content, "B-123456 ");
     }),
-    { numRuns: 500 },
+    { numRuns: 250 },
   );
 });
 

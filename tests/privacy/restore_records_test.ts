@@ -67,7 +67,7 @@ Deno.test("a Chat stream of several choices, cut anywhere, has the values and as
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -101,7 +101,7 @@ Deno.test("the arguments of parallel calls of a Chat stream, mixed, are JSON wit
         );
       },
     ),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -140,7 +140,7 @@ Deno.test("a Messages stream, cut anywhere, has the values in its text and in th
       assertEquals(all["0"] ?? "", receivedOf(text));
       assertEquals(JSON.parse(all["1"] ?? ""), [receivedOf(input)]);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -181,7 +181,7 @@ Deno.test("the deltas of a Responses stream, joined, equal the text of its done 
       assertEquals(values.at(-2).item.content[0].text, received);
       assertEquals(values.at(-1).response.output[0].content[0].text, received);
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 
@@ -197,7 +197,7 @@ Deno.test("the joined events of a stream are what a whole answer with their text
         streamed,
       );
     }),
-    { numRuns: 300 },
+    { numRuns: 150 },
   );
 });
 

@@ -14,7 +14,7 @@ Deno.test("a whole text has the values of its tokens, in any letter case, with a
       assertEquals(finishText(answer, textOf(words), "plain"), receivedOf(words));
       assertEquals(counts.restored, words.filter(({ isToken }) => isToken).length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
 });
 
@@ -41,7 +41,7 @@ Deno.test("any cut of a text gives the same text in as many pieces, of which at 
       assert(slots.every(({ isOpen }) => !isOpen));
       assertEquals(counts.restored, words.filter(({ isToken }) => isToken).length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
 });
 

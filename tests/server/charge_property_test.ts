@@ -41,6 +41,6 @@ Deno.test("what the provider reports is charged, of every attempt, however the c
       const { hasUnits }: Shape = SHAPES[drawn.operation.shape];
       if (hasUnits === undefined) assertEquals(reports.at(-1)?.estimated, isPartial);
     }),
-    { numRuns: 300, seed: 1, endOnFailure: true },
+    { numRuns: 200, seed: 1, endOnFailure: true },
   );
 });

@@ -144,10 +144,15 @@ function spawn(program: string, args: readonly string[]): Deno.ChildProcess {
  */
 const FIRST_PORT = 20_000, PORTS_COUNT = 12_000;
 
-/** Returns a port of loopback that no program uses. */
+let portsGiven = Math.floor(Math.random() * PORTS_COUNT);
+
+/**
+ * Returns a port of loopback that no program uses, and another one at each call: servers that start
+ * together do not listen yet.
+ */
 export function freePort(): number {
   for (;;) {
-    const port = FIRST_PORT + Math.floor(Math.random() * PORTS_COUNT);
+    const port = FIRST_PORT + ++portsGiven % PORTS_COUNT;
     try {
       using _listener = Deno.listen({ hostname: "127.0.0.1", port });
       return port;

@@ -1,6 +1,7 @@
 import { Buffer } from "node:buffer";
-import type { Cluster, Redis } from "iovalkey";
+import type { Redis } from "iovalkey";
 import { parseServerAddress } from "./address.ts";
+import { type ClusterClient, newClusterClient } from "./cluster_client.ts";
 import { clusterOptions, type LinkSettings, serverOptions } from "./library_options.ts";
 import type { LinkReport } from "./link_report.ts";
 import {
@@ -47,12 +48,6 @@ export interface ValkeyConnection {
   close(): Promise<void>;
 }
 
-/**
- * Time for which the library holds a timer for the connection to a sentinel: until the sentinel has
- * closed it too, and for all of this time if it does not answer.
- */
-const SENTINEL_LINGER_MS = 2_050;
-
 /** Lifetime in milliseconds of the key that a ping writes. */
 const PING_KEY_TTL_MS = "1000";
 
@@ -69,16 +64,11 @@ export async function newValkeyConnection(
   let isUnusable = false;
   let isClosed = false;
   let reason: string | null = null;
-  let sentinelAskedAt = Number.NEGATIVE_INFINITY;
 
   client.on("error", failedWith);
   client.on("node error", failedWith);
-  client.on("sentinelError", () => void (sentinelAskedAt = performance.now()));
   client.on("connecting", () => void (reason = null));
-  client.on("connect", () => {
-    isUnusable = false;
-    if (settings.valkey.sentinels.length > 0) sentinelAskedAt = performance.now();
-  });
+  client.on("connect", () => void (isUnusable = false));
   client.on("ready", () => {
     if (isUnusable) return;
     reason = null;
@@ -130,18 +120,17 @@ export async function newValkeyConnection(
     async close() {
       isClosed = true;
       await closeClient(client);
-      const lingersMs = sentinelAskedAt + SENTINEL_LINGER_MS - performance.now();
-      if (lingersMs > 0) await new Promise((resolve) => setTimeout(resolve, lingersMs));
     },
   };
 }
 
-async function newClient(settings: LinkSettings): Promise<Redis | Cluster> {
+async function newClient(settings: LinkSettings): Promise<Redis | ClusterClient> {
   const library = await import("./library.ts");
   const address = parseServerAddress(settings.valkey.url);
   return settings.valkey.cluster && address !== null
-    ? new library.Cluster(
-      [{ host: address.host, port: address.port }],
+    ? newClusterClient(
+      library,
+      { host: address.host, port: address.port },
       clusterOptions(settings, library),
     )
     : new library.Redis(serverOptions(settings, library));
@@ -155,12 +144,14 @@ function toBuffer(argument: Argument): string | number | Buffer {
 /** Statuses of a client without a connection that could end. */
 const IDLE_STATUSES: readonly string[] = ["end", "reconnecting", "wait"];
 
-async function closeClient(client: Redis | Cluster): Promise<void> {
+async function closeClient(client: Redis | ClusterClient): Promise<void> {
   const { status } = client;
+  const refreshed = "endRefreshes" in client ? client.endRefreshes() : undefined;
   const ended = new Promise<void>((resolve) => client.once("end", () => resolve()));
   if (status === "ready") await client.quit().catch(() => client.disconnect());
   else client.disconnect();
-  // The library itself uses a timer of 0 ms to end a connection that it does not have.
-  if (IDLE_STATUSES.includes(status)) await new Promise((resolve) => setTimeout(resolve, 0));
-  else await ended;
+  if (!IDLE_STATUSES.includes(status)) await ended;
+  await refreshed;
+  // The library ends connections, also those that it no longer has, with timers of 0 ms.
+  await new Promise((resolve) => setTimeout(resolve, 0));
 }

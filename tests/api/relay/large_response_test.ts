@@ -108,9 +108,7 @@ Deno.test("a large record of a relayed stream is passed on without being parsed"
 });
 
 Deno.test("large embeddings are passed on without being parsed, if there is one for each input", async () => {
-  const vector = `{"object":"embedding","embedding":[${
-    Array(200_000).fill("-0.12345").join(",")
-  }]}`;
+  const vector = `{"object":"embedding","embedding":[${Array(20_000).fill("-0.12345").join(",")}]}`;
   const list = (count: number) =>
     `{"object":"list","data":[${Array(count).fill(vector).join(",")}],"usage":{"prompt_tokens":3}}`;
   for (const [vectors, status] of [[12, 200], [11, 502]] as const) {

@@ -110,8 +110,9 @@ for (const [type, kind] of Object.entries(KINDS)) {
   });
 
   Deno.test(`an id of a ${type} that an upstream has returned is sent to it, encoded`, async () => {
-    for (const id of PATHS) {
-      const calls = gateway(() => kind.resource(id));
+    let id = "";
+    const calls = gateway(() => kind.resource(id));
+    for (id of PATHS) {
       for (const send of operations(kind)) {
         const before = calls.requests.length;
         await calls.post(kind.path, kind.create, FIRST);

@@ -9,12 +9,10 @@ export interface Received {
 }
 
 /**
- * Returns the requests of a collector from a process that exports one call with these variables. It
- * answers with `page`; `log` gets the lines of the process.
+ * Returns the requests of a collector from a process that exports one call with these variables.
  */
 export async function receivedWith(
   variables: (url: string) => Readonly<Record<string, string>>,
-  { page = "{}", log = [] }: { readonly page?: string; readonly log?: string[] } = {},
 ): Promise<readonly Received[]> {
   const received: Received[] = [];
   await using collector = Deno.serve(
@@ -22,16 +20,15 @@ export async function receivedWith(
     async (request) => {
       const { pathname } = new URL(request.url);
       received.push({ path: pathname, headers: request.headers, body: await request.text() });
-      return new Response(page);
+      return new Response("{}");
     },
   );
   const script = new URL("./send_span.ts", import.meta.url).pathname;
   const permissions = ["--no-prompt", "--allow-net", "--allow-read", "--allow-env"];
-  const { stdout, stderr } = await new Deno.Command(Deno.execPath(), {
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", ...permissions, "--allow-sys=hostname", script],
     env: variables(`http://127.0.0.1:${collector.addr.port}`),
   }).output();
   assertEquals(new TextDecoder().decode(stdout), "sent\n");
-  log.push(...new TextDecoder().decode(stderr).split("\n").filter((line) => line !== ""));
   return received;
 }

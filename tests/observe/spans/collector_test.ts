@@ -1,6 +1,7 @@
 import { isObject, parseJson } from "../../../src/core/json/json.ts";
 import { newSpans } from "../../../src/observe/spans/spans.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { reportOf } from "../reports.ts";
 import { receivedWith } from "./collector.ts";
 import { SETTINGS } from "./traced.ts";
 
@@ -75,6 +76,32 @@ Deno.test("the protocol of the file wins over that of the variables", async () =
   assertEquals(received.map(({ headers }) => headers.get("content-type")), ["application/json"]);
 });
 
+/** Returns the log after one call was exported to a collector that answers with this page. */
+async function logOf(protocol: string, page: string): Promise<readonly string[]> {
+  let receivedCount = 0;
+  await using collector = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen() {} },
+    async (request) => {
+      await request.arrayBuffer();
+      receivedCount++;
+      return new Response(page);
+    },
+  );
+  const environment = {
+    OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
+  };
+  const told: string[] = [];
+  const log = { info() {}, warn: (text: string) => void told.push(text) };
+  const spans = await newSpans({ ...SETTINGS, environment, log });
+  const report = reportOf();
+  spans?.begin(report, new Headers());
+  spans?.sink(report);
+  await spans?.flush();
+  assertEquals(receivedCount, 1);
+  return told;
+}
+
 Deno.test("a collector that takes requests but not the spans in them is logged", async () => {
   const pages: readonly (readonly [string, string])[] = [
     ["http/json", "<html>A page</html>"],
@@ -82,18 +109,11 @@ Deno.test("a collector that takes requests but not the spans in them is logged",
     ["http/json", '{"partialSuccess":{"rejectedSpans":"2","errorMessage":"no"}}'],
   ];
   for (const [protocol, page] of pages) {
-    const variables = (url: string) => ({
-      OTEL_EXPORTER_OTLP_ENDPOINT: url,
-      OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
-    });
-    const log: string[] = [];
-    assertEquals((await receivedWith(variables, { page, log })).length, 1);
+    const log = await logOf(protocol, page);
     assertEquals(log, ["spans are lost: the collector does not accept them"], protocol);
   }
-  const log: string[] = [];
   const warning = '{"partialSuccess":{"rejectedSpans":"0","errorMessage":"soon"}}';
-  await receivedWith((url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }), { page: warning, log });
-  assertEquals(log, []);
+  assertEquals(await logOf("http/json", warning), []);
 });
 
 Deno.test("no package for spans is loaded without the variables, and they are with them", async () => {

@@ -82,6 +82,6 @@ Deno.test("whenever the store leaves and returns, it holds in the end what it wo
       assertEquals([losses, store.availability.pendingWrites()], [[], 0]);
       await store.close();
     }),
-    { numRuns: 200 },
+    { numRuns: 100 },
   );
 });
