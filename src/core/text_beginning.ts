@@ -3,6 +3,16 @@ import { isFirstHalf } from "./surrogates.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Maximum length of a model where it is kept after its call. */
+const MAX_MODEL_CHARS = 256;
+
+/**
+ * Returns a model for what is kept of many calls: its beginning, because clients choose its name.
+ */
+export function keptModel(model: string): string {
+  return textBeginning(model, MAX_MODEL_CHARS);
+}
+
 /**
  * Returns the beginning of a text, at most `maxChars` characters of it without half of one. The
  * beginning of a longer text is a copy: a slice would keep the whole text in memory as long as it
