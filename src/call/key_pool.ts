@@ -1,4 +1,4 @@
-import { keptModel } from "../core/text_beginning.ts";
+import { keptName } from "../core/text_beginning.ts";
 import type { Provider, ProviderAccount, Target } from "../wires/wire.ts";
 
 /**
@@ -37,5 +37,5 @@ export function findAccount(
 export function loadKey(
   { provider, wire, model }: Pick<Target, "provider" | "wire" | "model">,
 ): string {
-  return `${provider.id} ${wire.name} ${keptModel(model)}`;
+  return `${provider.id} ${wire.name} ${keptName(model)}`;
 }

@@ -3,14 +3,15 @@ import { isFirstHalf } from "./surrogates.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Maximum length of a model where it is kept after its call. */
-const MAX_MODEL_CHARS = 256;
+/** Maximum length of a name where it is kept. */
+const MAX_NAME_CHARS = 256;
 
 /**
- * Returns a model for what is kept of many calls: its beginning, because clients choose its name.
+ * Returns a name that a client has chosen, such as that of a model or a property, for what is kept
+ * of many calls or of many places: its beginning.
  */
-export function keptModel(model: string): string {
-  return textBeginning(model, MAX_MODEL_CHARS);
+export function keptName(name: string): string {
+  return textBeginning(name, MAX_NAME_CHARS);
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { KeyRefusal } from "../core/failure/failure.ts";
-import { keptModel } from "../core/text_beginning.ts";
+import { keptName } from "../core/text_beginning.ts";
 
 /**
  * A key of a provider: its provider, its name in the configuration, and the digest of its account.
@@ -147,5 +147,5 @@ export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRest
 
 /** Returns the ID of the rest of an account for one model. Digests have no blanks. */
 function pairId(account: string, model: string): string {
-  return `${account} ${keptModel(model)}`;
+  return `${account} ${keptName(model)}`;
 }
