@@ -6,6 +6,7 @@ import {
   upstreamCause,
 } from "../core/failure/failure.ts";
 import type { Reply } from "../core/stream/reply.ts";
+import { keptName } from "../core/text_beginning.ts";
 import type { Result } from "../core/failure/result.ts";
 import { hasPool, loadKey } from "../call/key_pool.ts";
 import type { AttemptSpan } from "../core/call_span.ts";
@@ -55,7 +56,8 @@ export function recordAttempt(
     provider: provider.id,
     key: hasPool(provider) && isSent ? account.name : null,
     isRotated,
-    model,
+    // Reports wait for the metrics after their calls.
+    model: keptName(model),
     outcome: failure?.kind ?? "success",
     cause: upstreamCause(failure),
     number,

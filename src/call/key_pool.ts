@@ -1,3 +1,4 @@
+import { keptName } from "../core/text_beginning.ts";
 import type { Provider, ProviderAccount, Target } from "../wires/wire.ts";
 
 /**
@@ -36,5 +37,5 @@ export function findAccount(
 export function loadKey(
   { provider, wire, model }: Pick<Target, "provider" | "wire" | "model">,
 ): string {
-  return `${provider.id} ${wire.name} ${model}`;
+  return `${provider.id} ${wire.name} ${keptName(model)}`;
 }

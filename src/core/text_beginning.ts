@@ -3,6 +3,17 @@ import { isFirstHalf } from "./surrogates.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
+/** Maximum length of a name where it is kept. */
+const MAX_NAME_CHARS = 256;
+
+/**
+ * Returns a name that a client has chosen, such as that of a model or a property, for what is kept
+ * of many calls or of many places: its beginning.
+ */
+export function keptName(name: string): string {
+  return textBeginning(name, MAX_NAME_CHARS);
+}
+
 /**
  * Returns the beginning of a text, at most `maxChars` characters of it without half of one. The
  * beginning of a longer text is a copy: a slice would keep the whole text in memory as long as it

@@ -169,8 +169,9 @@ function writeEntries(entries: readonly Entry[]): string {
 /** Returns the edits that remove every member with one of these keys, and the commas left over. */
 export function removeMembers(members: readonly Member[], keys: readonly string[]): Edit[] {
   if (keys.length === 0) return [];
+  const removed = new Set(keys);
   const spans = members.map(({ keyStart, end }) => ({ start: keyStart, end }));
-  return removeElements(spans, (index) => keys.includes(members[index]?.key ?? ""));
+  return removeElements(spans, (index) => removed.has(members[index]?.key ?? ""));
 }
 
 /**
@@ -219,18 +220,32 @@ export function changeMembers(
   const removed: string[] = [];
   const added: Entry[] = [];
   const edits: Edit[] = [];
+  const find = memberFinder(members, changes.length);
   for (const [key, text] of changes) {
-    const present = members.filter((member) => member.key === key);
+    const present = find(key);
     if (text === null) removed.push(key);
     else if (present.length === 0) added.push([key, text]);
     else pushAll(edits, present.map((member) => replaceValue(member, text)));
   }
   pushAll(edits, removeMembers(members, removed));
   if (added.length > 0) {
-    const isEmpty = members.every((member) => removed.includes(member.key));
+    const all = new Set(removed);
+    const isEmpty = members.every((member) => all.has(member.key));
     edits.push(insertion(objectStart, added, isEmpty));
   }
   return edits;
+}
+
+/** Number of changes up to which a search of all members for each is cheaper than a table. */
+const MAX_SEARCHED_CHANGES = 16;
+
+/** Returns a function that finds the members with a key. Clients choose how many are changed. */
+function memberFinder(members: readonly Member[], changes: number) {
+  if (changes <= MAX_SEARCHED_CHANGES) {
+    return (wanted: string): readonly Member[] => members.filter(({ key }) => key === wanted);
+  }
+  const byKey = Map.groupBy(members, ({ key }) => key);
+  return (wanted: string): readonly Member[] => byKey.get(wanted) ?? [];
 }
 
 /**

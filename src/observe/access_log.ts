@@ -1,7 +1,7 @@
 import { upstreamCause } from "../core/failure/failure.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import type { RuleCount } from "../core/privacy_counts.ts";
-import { type Fields, type Log } from "./log.ts";
+import { type Fields, type Log, MAX_FIELD_CHARS } from "./log.ts";
 import { type Attempt, type CallReport, endOf, retriesOf, type Sink } from "./report.ts";
 import { textBeginning } from "../core/text_beginning.ts";
 
@@ -30,7 +30,7 @@ export function accessLog(log: Log): Sink {
       log.warn("stream broke off", {
         request_id: report.id,
         provider: report.provider,
-        reason: messageOf(failure),
+        reason: waitingText(messageOf(failure)),
       });
     }
     if (report.clockAheadMs !== null) {
@@ -55,7 +55,7 @@ export function accessFields(report: Readonly<CallReport>) {
   return {
     request_id: report.id,
     method: report.method,
-    path: report.path,
+    path: waitingText(report.path),
     status: report.status,
     client: report.client,
     issuer: report.issuer,
@@ -67,7 +67,7 @@ export function accessFields(report: Readonly<CallReport>) {
     route: report.route,
     provider: report.provider,
     provider_key: attempts.at(-1)?.key ?? null,
-    model: report.model,
+    model: report.model === null ? null : waitingText(report.model),
     stream: report.stream,
     duration_ms: roundedMs(ms.total),
     ttft_ms: roundedMs(ms.firstToken),
@@ -95,6 +95,14 @@ export function accessFields(report: Readonly<CallReport>) {
     trace_id: report.span?.isExported === true ? report.span.traceId : null,
     span_id: report.span?.isExported === true ? report.span.spanId : null,
   } satisfies Fields;
+}
+
+/**
+ * Returns a text that a client has chosen for a line that waits for its reader: no more than what
+ * the line shows, and that it is cut.
+ */
+function waitingText(text: string): string {
+  return textBeginning(text, MAX_FIELD_CHARS + 1);
 }
 
 /** Returns the matches of privacy rules as `mail:2,cards:1`; null for none. */

@@ -1,3 +1,4 @@
+import { textBeginning } from "../core/text_beginning.ts";
 import { visible } from "../core/visible_text.ts";
 
 /** Minimum level of log lines; each level includes the later ones of this list. */
@@ -32,7 +33,7 @@ export interface LogSettings {
 const LEVELS = ["debug", "info", "warn", "error"] as const;
 
 /** Maximum length of a text field: clients choose paths and model names. */
-const MAX_FIELD_CHARS = 1000;
+export const MAX_FIELD_CHARS = 1000;
 
 /** Pattern of text without special characters: a fast test for nearly every line. */
 const PLAIN = /^[\x20-\x7e]*$/;
@@ -103,7 +104,7 @@ function pairs(fields: Fields): string {
 }
 
 function shortened(text: string): string {
-  return text.length > MAX_FIELD_CHARS ? `${text.slice(0, MAX_FIELD_CHARS)}…` : text;
+  return text.length > MAX_FIELD_CHARS ? `${textBeginning(text, MAX_FIELD_CHARS)}…` : text;
 }
 
 function quoted(text: string): string {

@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { type Config, routeBodies } from "../config/schema.ts";
 import type { ConnectionCause } from "../core/failure/connection_error.ts";
 import {
+  type Failure,
   isRefusal,
   isServerFailure,
   LIMIT_REASONS,
@@ -175,7 +176,7 @@ function collectFacts(report: Readonly<CallReport>) {
   return {
     endpoint: report.endpoint,
     ms: report.ms,
-    failure: report.failure,
+    failure: withoutUpstream(report.failure),
     route: report.route,
     status: report.status,
     cache: report.cache,
@@ -191,6 +192,12 @@ function collectFacts(report: Readonly<CallReport>) {
     estimated: report.estimated,
     privacy: report.privacy,
   };
+}
+
+/** Returns a failure without the error of its provider, of which each may have megabytes. */
+function withoutUpstream(failure: Failure | null): Failure | null {
+  const isSmall = failure === null || isRefusal(failure) || failure.upstream === null;
+  return isSmall ? failure : { ...failure, upstream: null };
 }
 
 type Counted = ReturnType<typeof collectFacts>;

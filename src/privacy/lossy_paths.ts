@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { keptName } from "../core/text_beginning.ts";
 import { type JsonPath, valueAt } from "./json_strings.ts";
 
 /** Keywords that a value keeps and its token breaks, so that no provider can enforce both. */
@@ -52,7 +53,8 @@ export function lossyPaths(request: JsonObject, hasTokens: boolean): readonly Js
   for (const [index, tool] of tools.entries()) {
     for (const path of PARAMETERS) visit(valueAt(tool, path), ["tools", index, ...path]);
   }
-  return found.slice(0, MAX_PATHS);
+  return found.slice(0, MAX_PATHS)
+    .map((path) => path.map((step) => typeof step === "string" ? keptName(step) : step));
 }
 
 /** Returns the names of the parts of a form that ask for log probabilities (transcriptions). */

@@ -3,6 +3,7 @@ import type { Refusal } from "../core/failure/failure.ts";
 import type { JsonObject, JsonValue } from "../core/json/json.ts";
 import type { Failed, Result } from "../core/failure/result.ts";
 import { pushAll } from "../core/push_all.ts";
+import { keptName } from "../core/text_beginning.ts";
 import type { ChatField } from "./chat_fields.ts";
 import {
   type CapabilityName,
@@ -24,6 +25,14 @@ import type { ResponsePromise } from "./response_promise.ts";
 
 /** Maximum number of recorded paths, more than a response header can name. */
 const MAX_LOSSY_PATHS = 512;
+
+/**
+ * Returns the path of a member whose name a client chooses. Of a long name it has the beginning:
+ * each of many paths below it would hold all of it.
+ */
+export function memberPath(path: string, name: string): string {
+  return `${path}.${keptName(name)}`;
+}
 
 type Refused = Failed<Refusal> | null;
 

@@ -4,6 +4,7 @@ import type { Meter, MeteredUse } from "../access/meter.ts";
 import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
 import type { Charge } from "../observe/report.ts";
+import { keptName } from "../core/text_beginning.ts";
 import { OTHER_CLIENT, type UsageRow, userRowName } from "../core/usage_row.ts";
 import { internalError } from "./internal_error.ts";
 
@@ -89,15 +90,16 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const day = calendar.dateOf(world.wall());
   const owner = usageOwner(call, client, day);
   const model = report.model ?? "";
+  const add = (row: UsageRow) => state.usage.add({ ...row, model: keptName(row.model) });
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);
   const isServer = last?.provider === provider && last.model === model;
-  if (!isServer) state.usage.add({ day, ...owner, provider, model, ...own, ...NO_TOKENS });
+  if (!isServer) add({ day, ...owner, provider, model, ...own, ...NO_TOKENS });
   for (const use of uses) {
     const { provider, model, nanoUsd } = use;
     const { input, cached } = use.usage ?? NO_TOKENS;
     const output = use.usage === null ? 0 : billedOutput(use.usage);
-    state.usage.add({
+    add({
       day,
       ...owner,
       provider,

@@ -1,5 +1,5 @@
 import type { KeyRefusal } from "../core/failure/failure.ts";
-import { textBeginning } from "../core/text_beginning.ts";
+import { keptName } from "../core/text_beginning.ts";
 
 /**
  * A key of a provider: its provider, its name in the configuration, and the digest of its account.
@@ -145,10 +145,7 @@ export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRest
   };
 }
 
-/** Maximum characters of a model in the ID of a rest: clients choose it. */
-const MAX_MODEL_CHARS = 256;
-
 /** Returns the ID of the rest of an account for one model. Digests have no blanks. */
 function pairId(account: string, model: string): string {
-  return `${account} ${textBeginning(model, MAX_MODEL_CHARS)}`;
+  return `${account} ${keptName(model)}`;
 }

@@ -197,3 +197,16 @@ Deno.test("the members of a changed object are where a parse of its text finds t
     { numRuns: 250 },
   );
 });
+
+Deno.test("many changes of an object are the same as a few", () => {
+  const text = '{"a":1,"b":2,"a":3,"c":4,"d":5}';
+  const members = parseMembers(text);
+  const few = [["a", "9"], ["c", null], ["new", "7"], ["d", null]] as const;
+  const absent = Array.from({ length: 30 }, (_, at) => [`absent${at}`, null] as const);
+  const edited = (...changes: readonly (readonly [string, string | null])[]) =>
+    splice(text, changeMembers(0, members, changes));
+  assertEquals(edited(...few), '{"new":7,"a":9,"b":2,"a":9}');
+  assertEquals(edited(...few, ...absent), edited(...few));
+  const all = [["a", null], ["b", null], ["c", null], ["d", null], ["new", "7"]] as const;
+  assertEquals(edited(...all, ...absent), '{"new":7}');
+});

@@ -177,3 +177,18 @@ Deno.test("the end of a call is one word of a closed list", () => {
   assertEquals(ends("no_route"), "refused");
   assertEquals(ends("internal_error"), "internal");
 });
+
+Deno.test("a line that waits for its reader holds no more of a path and a model than it shows", () => {
+  const long = "m".repeat(1_000_000);
+  const report = { ...reportOf({}), path: `/v1/${long}`, model: long };
+  const { path, model } = accessFields(report);
+  assertEquals([path.length, model?.length], [1_001, 1_001]);
+  const lines: string[] = [];
+  const log = newLog({ level: "info", format: "json" }, (line) => void lines.push(textOf(line)));
+  log.info("request", { model });
+  log.info("request", { model: long });
+  assertEquals(lines.map((line) => JSON.parse(line).model), [
+    `${"m".repeat(1_000)}…`,
+    `${"m".repeat(1_000)}…`,
+  ]);
+});

@@ -246,3 +246,18 @@ Deno.test("running and queued calls of providers with a limit are gauges of thei
   assertEquals(await named(metrics, "gateway_provider_running"), { '{provider="up"}': 2 });
   assertEquals(await named(metrics, "gateway_provider_queued"), { '{provider="up"}': 5 });
 });
+
+Deno.test("calls that wait to be counted hold nothing of the errors of their providers", async () => {
+  const program = new URL("held_reports.ts", import.meta.url).pathname;
+  const args = [
+    "run",
+    "--no-check",
+    "--allow-read",
+    "--allow-env",
+    "--v8-flags=--expose-gc",
+    program,
+  ];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+  const heldBytes = Number(new TextDecoder().decode(stdout));
+  assert(heldBytes > -20_000_000 && heldBytes < 20_000_000, `${heldBytes} bytes`);
+});

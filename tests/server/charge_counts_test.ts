@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
-import { limitedGateway } from "../support/limited_gateway.ts";
+import { keys, limitedGateway } from "../support/limited_gateway.ts";
 import {
   type Attempt,
   LIMITS,
@@ -100,4 +100,19 @@ Deno.test("reasoning that a provider counts in the total only costs what output 
   const { quotas, metrics, usage: report } = await chargesOf(gateway);
   const charged = { tokens: 300, nanoUsd: (2 * 30 + 270) * 1_000 };
   assertEquals([quotas, metrics, report], [charged, charged, charged]);
+});
+
+Deno.test("usage keeps the beginning of a model's name, which clients choose", async () => {
+  const model = "m".repeat(100_000);
+  for (const status of [200, 404]) {
+    const { app, gateway } = limitedGateway(keys({ ada: {} }), {
+      fetch: () => answers(status, status === 200 ? COMPLETION : { error: {} }),
+    });
+    const response = await app(chatRequest({ headers: keyOf("ada"), body: { model } }));
+    await response.body?.cancel();
+    assertEquals(response.status, status);
+    const usage = await gateway.state.usage.read(["2023-11-14"]);
+    const rows = usage.ok ? usage.value : [];
+    assertEquals(rows.map((row) => [row.model, row.calls]), [["m".repeat(256), 1]]);
+  }
 });

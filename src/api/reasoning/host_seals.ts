@@ -22,6 +22,12 @@ export interface HostSeals {
   heldChars(): number;
 }
 
+/** A block that waits for its call, with its number in the order of arrival. */
+interface Held {
+  readonly block: JsonObject;
+  readonly number: number;
+}
+
 /** Returns the signer of a target; null if its host needs nothing back. */
 export function signerOf(target: Target): Signer | null {
   return isSigningHost(target)
@@ -35,15 +41,20 @@ export function signerOf(target: Target): Signer | null {
  */
 export function newHostSeals(signer: Signer | null): HostSeals {
   const callIds = new Map<number, string>();
-  let held: JsonObject[] = [];
+  /** Blocks by the position of their call, with their numbers: a search for each call is long. */
+  let held = new Map<JsonObject[string], Held[]>();
+  let count = 0;
   let chars = 0;
 
-  function take(isTaken: (call: JsonObject[string]) => boolean): readonly JsonObject[] {
-    if (signer === null || held.length === 0 || chars > MAX_SIGNED_CHARS) return [];
+  function take(calls: Iterable<JsonObject[string]>): readonly JsonObject[] {
+    if (signer === null || held.size === 0 || chars > MAX_SIGNED_CHARS) return [];
     const { account, model } = signer;
-    const taken = held.filter(({ call }) => isTaken(call));
-    held = held.filter(({ call }) => !isTaken(call));
-    return taken.map((block) => ({
+    const taken = [...calls].flatMap((call) => {
+      const blocks = held.get(call) ?? [];
+      held.delete(call);
+      return blocks;
+    });
+    return taken.toSorted((one, other) => one.number - other.number).map(({ block }) => ({
       ...namedBlock(block, model, (position) => callIds.get(position)),
       account,
     }));
@@ -53,32 +64,41 @@ export function newHostSeals(signer: Signer | null): HostSeals {
     push(block) {
       if (signer === null) return;
       chars += JSON.stringify(block).length;
-      if (chars <= MAX_SIGNED_CHARS) held.push(block);
-      else held = [];
+      if (chars > MAX_SIGNED_CHARS) return void (held = new Map());
+      const others = held.get(block.call) ?? [];
+      others.push({ block, number: count++ });
+      held.set(block.call, others);
     },
     beforeCall(position, callId) {
       callIds.set(position, callId);
-      return take((call) => call === undefined || call === position);
+      return take([undefined, position]);
     },
-    rest: () => callIds.size === 0 ? [] : take(() => true),
+    rest: () => callIds.size === 0 ? [] : take([...held.keys()]),
     heldChars: () => Math.min(chars, MAX_SIGNED_CHARS),
   };
 }
 
 /**
- * Returns sealed blocks with the account that has signed them, if it is one of the configuration;
- * null if it is none. The client may have forged them: then the host refuses them.
+ * Returns the function that returns sealed blocks with the account that has signed them, if it is
+ * one of the configuration; null if it is none. The client may have forged them: then the host
+ * refuses them. The accounts are digested once, for all messages of a request.
  */
-export function ownSeals(
-  blocks: readonly JsonObject[],
+export function newSealReader(
   { providers }: Pick<Generation, "providers">,
-): OwnedReasoning | null {
-  const tag = blocks.at(-1)?.account;
-  const accounts = [...providers.values()].flatMap((provider) => provider.accounts);
-  const owner = accounts.find(({ digest }) => accountTag(digest) === tag);
-  if (owner === undefined) return null;
-  const own = blocks.filter(({ account }) => account === tag);
-  return { account: owner.digest, blocks: own.map((value) => ({ value, callsBefore: 0 })) };
+): (blocks: readonly JsonObject[]) => OwnedReasoning | null {
+  let owners: ReadonlyMap<JsonObject[string], string> | null = null;
+  return (blocks) => {
+    owners ??= new Map(
+      [...providers.values()].flatMap(({ accounts }) =>
+        accounts.map(({ digest }) => [accountTag(digest), digest] as const)
+      ),
+    );
+    const tag = blocks.at(-1)?.account;
+    const owner = owners.get(tag);
+    if (owner === undefined) return null;
+    const own = blocks.filter(({ account }) => account === tag);
+    return { account: owner, blocks: own.map((value) => ({ value, callsBefore: 0 })) };
+  };
 }
 
 /** Returns a digest of the digest of an account, which names its key to no client. */

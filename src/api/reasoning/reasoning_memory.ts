@@ -13,7 +13,7 @@ import type { StoredReasoning } from "../../prompt/chat/parse_messages.ts";
 import type { Message } from "../../prompt/prompt.ts";
 import { isSigningHost, storedBlocks } from "../../wires/compat/host_reasoning.ts";
 import type { Target, WireName } from "../../wires/wire.ts";
-import { ownSeals } from "./host_seals.ts";
+import { newSealReader } from "./host_seals.ts";
 
 type Context = Pick<Call, "caller" | "generation" | "metrics" | "state">;
 
@@ -50,9 +50,10 @@ export async function findReasoning(
   messages: readonly Message[],
 ): Promise<FoundReasoning> {
   const found = new Map<number, OwnedReasoning>();
+  const ownSeals = newSealReader(call.generation);
   for (const [index, message] of messages.entries()) {
     const own = message.kind === "assistant" && message.signed !== null
-      ? ownSeals(message.signed.value, call.generation)
+      ? ownSeals(message.signed.value)
       : null;
     if (own !== null) found.set(index, own);
   }

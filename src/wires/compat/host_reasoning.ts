@@ -139,7 +139,9 @@ export function storedBlocks(
 ): readonly ReasoningBlock[] {
   const signed = blocks.filter(({ value }) => isHostSigned(value));
   const chars = signed.reduce((sum, { value }) => sum + JSON.stringify(value).length, 0);
-  const kept = chars > MAX_SIGNED_CHARS ? blocks.filter((one) => !signed.includes(one)) : blocks;
+  const kept = chars > MAX_SIGNED_CHARS
+    ? blocks.filter(({ value }) => !isHostSigned(value))
+    : blocks;
   return kept.map((block) =>
     isHostSigned(block.value)
       ? { ...block, value: namedBlock(block.value, model, (call) => callIds[call]) }
@@ -162,17 +164,31 @@ export function returnedReasoning(
   );
   const { signature = null } =
     own.findLast(({ type, call_id: id }) => type === SIGNATURE && id === undefined) ?? {};
+  let known: ReadonlyMap<string, boolean> | null = null;
   return {
     signatures: new Map(signatures),
     ownSignature: isObject(signature) ? signature : null,
     details: joinedDetails(own.filter(({ type }) => type === DETAILS)),
     isForeign(given) {
-      const made = blocks.filter(({ type, signature: known }) =>
-        type === SIGNATURE && JSON.stringify(known) === JSON.stringify(given)
-      );
-      return made.length > 0 && !made.some(isOwn);
+      // Once for all calls: each signature of many would be compared with each block.
+      known ??= ownBySignature(blocks, isOwn);
+      return known.get(JSON.stringify(given)) === false;
     },
   };
+}
+
+/** Returns for each signature, as text, whether one of the blocks with it is the target's own. */
+function ownBySignature(
+  blocks: readonly JsonObject[],
+  isOwn: (block: JsonObject) => boolean,
+): ReadonlyMap<string, boolean> {
+  const known = new Map<string, boolean>();
+  for (const block of blocks) {
+    if (block.type !== SIGNATURE) continue;
+    const text = JSON.stringify(block.signature ?? null);
+    known.set(text, known.get(text) === true || isOwn(block));
+  }
+  return known;
 }
 
 /** Returns the whole list of details; null if there is none, or if a part of it is missing. */

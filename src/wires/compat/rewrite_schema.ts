@@ -1,4 +1,6 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { countItems } from "../../core/json/scan.ts";
+import { memberPath } from "../../prompt/carry.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import {
   addBound,
@@ -18,8 +20,17 @@ import type { TextEnums } from "./text_enums.ts";
  */
 const MAX_SCHEMAS = 8000;
 
+/**
+ * Maximum characters of what references stand for, and as how many each member and element counts
+ * besides its own: 0.1 s.
+ */
+const MAX_REFERRED_CHARS = 2 * 1024 * 1024, ITEM_CHARS = 32;
+
 /** Maximum nesting of a rewritten schema. */
 const MAX_DEPTH = 64;
+
+/** Maximum number of recorded paths of one request. */
+export const MAX_LOST = 20;
 
 /** How often a reference is followed inside what it refers to. */
 const MAX_RECURSION = 3;
@@ -77,14 +88,18 @@ export interface Rewritten {
   readonly enums: TextEnums;
 }
 
-/** Number of schemas that a request may still have when its references are written out. */
+/**
+ * Number of schemas that a request may still have when its references are written out, and of the
+ * characters that these stand for.
+ */
 export interface SchemaBudget {
   left: number;
+  chars: number;
 }
 
 /** Returns the budget of one request. */
 export function newSchemaBudget(): SchemaBudget {
-  return { left: MAX_SCHEMAS };
+  return { left: MAX_SCHEMAS, chars: MAX_REFERRED_CHARS };
 }
 
 /**
@@ -94,9 +109,35 @@ export function newSchemaBudget(): SchemaBudget {
  * left out, with its path. Null if the result is too deep or too large.
  */
 export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten | null {
-  const lost: string[] = [];
+  const lost = new Set<string>();
   const enums: TextEnums = new Map();
+  const sizes = new Map<JsonObject, number>();
   let isTooLarge = false;
+
+  function lose(place: string): void {
+    if (lost.size < MAX_LOST) lost.add(place);
+  }
+
+  /**
+   * Returns the schema at a reference, whose size it takes from the budget; null if there is none,
+   * or too little left. `seen` has the references that lead here.
+   */
+  function follow(ref: string, seen: readonly string[]): JsonObject | null {
+    const target = referredTo(root, ref);
+    if (target === null) return null;
+    const size = sizes.get(target) ?? sizeOf(target);
+    sizes.set(target, size);
+    budget.chars -= size + ref.length + seen.length * ITEM_CHARS;
+    isTooLarge ||= budget.chars < 0;
+    return isTooLarge ? null : target;
+  }
+
+  /** Takes another schema; false if there are too many. */
+  function spendSchema(depth: number): boolean {
+    budget.left -= 1;
+    isTooLarge ||= budget.left < 0 || depth > MAX_DEPTH;
+    return !isTooLarge;
+  }
 
   function rewrite(
     given: Optional,
@@ -104,19 +145,17 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     seen: readonly string[],
     depth: number,
   ): JsonObject {
-    budget.left -= 1;
-    if (budget.left < 0 || depth > MAX_DEPTH) isTooLarge = true;
-    if (isTooLarge || given === true) return {};
+    if (!spendSchema(depth) || given === true) return {};
     if (!isObject(given)) {
-      lost.push(at);
+      lose(at);
       return {};
     }
     const { $ref: ref, ...rest } = given;
     if (ref === undefined) return rewriteOne(given, at, seen, depth);
-    const target = typeof ref === "string" ? referredTo(root, ref) : null;
     const isRecursive = seen.filter((one) => one === ref).length >= MAX_RECURSION;
-    if (typeof ref !== "string" || target === null || isRecursive) {
-      lost.push(`${at}.$ref`);
+    const target = typeof ref === "string" && !isRecursive ? follow(ref, seen) : null;
+    if (typeof ref !== "string" || target === null) {
+      lose(`${at}.$ref`);
       return rewriteOne(rest, at, seen, depth);
     }
     return rewriteOne(merged([target, rest], `${at}.$ref`), at, [...seen, ref], depth);
@@ -125,16 +164,33 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   /** Returns one schema of several that hold together. Of a keyword in two the first one counts. */
   function merged(schemas: readonly JsonObject[], at: string): JsonObject {
     const result: JsonObject = {};
+    const properties: JsonObject[] = [];
+    const required: JsonValue[][] = [];
+    const texts = new Map<string, string>();
     for (const schema of schemas) {
       for (const [key, value] of Object.entries(schema)) {
+        if (value === undefined) continue;
+        if (key === "properties" && isObject(value)) properties.push(value);
+        if (key === "required" && Array.isArray(value)) required.push(value);
         const before = result[key];
         if (before === undefined) result[key] = value;
-        else if (key === "properties" && isObject(before) && isObject(value)) {
-          result[key] = { ...value, ...before };
-        } else if (key === "required" && Array.isArray(before) && Array.isArray(value)) {
-          result[key] = [...new Set([...before, ...value])];
-        } else if (JSON.stringify(before) !== JSON.stringify(value)) lost.push(at);
+        else if (key === "properties" && isObject(before) && isObject(value)) continue;
+        else if (key === "required" && Array.isArray(before) && Array.isArray(value)) continue;
+        else {
+          // The one that counts may be as long as all others together.
+          const text = texts.get(key) ?? JSON.stringify(before);
+          texts.set(key, text);
+          if (text !== JSON.stringify(value)) lose(at);
+        }
       }
+    }
+    // All at once: to copy those of the schemas before for each one would take the square.
+    if (properties.length > 1 && isObject(result.properties)) {
+      const all = properties.toReversed().flatMap((one) => Object.entries(one));
+      result.properties = Object.fromEntries(all);
+    }
+    if (required.length > 1 && Array.isArray(result.required)) {
+      result.required = [...new Set(required.flat())];
     }
     return result;
   }
@@ -147,16 +203,16 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   ): JsonObject {
     const { allOf, ...own } = given;
     if (Array.isArray(allOf)) {
-      const all = allOf.map((branch) => resolved(branch, seen));
+      const all = allOf.map((branch) => spendSchema(depth) ? resolved(branch, seen) : {});
       const refs = allOf.flatMap((branch) =>
         isObject(branch) && typeof branch.$ref === "string" ? [branch.$ref] : []
       );
       return rewrite(merged([own, ...all], `${at}.allOf`), at, [...seen, ...refs], depth);
     }
-    const input: KeywordInput = { result: {}, own, enums, lose: (place) => void lost.push(place) };
+    const input: KeywordInput = { result: {}, own, enums, lose };
     for (const [key, value] of Object.entries(own)) {
       if (value === undefined || NAMES.includes(key)) continue;
-      if (DROPPED.includes(key)) lost.push(`${at}.${key}`);
+      if (DROPPED.includes(key)) lose(`${at}.${key}`);
       else member(input, key, value, { at, seen, depth: depth + 1 });
     }
     return completed(input, at);
@@ -165,7 +221,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   function resolved(branch: JsonValue, seen: readonly string[]): JsonObject {
     if (!isObject(branch)) return {};
     const { $ref: ref, ...rest } = branch;
-    const target = typeof ref === "string" && !seen.includes(ref) ? referredTo(root, ref) : null;
+    const target = typeof ref === "string" && !seen.includes(ref) ? follow(ref, seen) : null;
     return target === null ? branch : { ...target, ...rest };
   }
 
@@ -179,7 +235,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
       readonly depth: number;
     },
   ): void {
-    const place = `${at}.${key}`;
+    const place = memberPath(at, key);
     const { result, own } = input;
     switch (key) {
       case "const":
@@ -192,7 +248,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
         result.properties = isObject(value)
           ? Object.fromEntries(
             Object.entries(value).map(([name, one]) =>
-              [name, rewrite(one, `${place}.${name}`, seen, depth)] as const
+              [name, rewrite(one, memberPath(place, name), seen, depth)] as const
             ),
           )
           : {};
@@ -204,7 +260,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
         return;
       case "items": {
         const isTuple = Array.isArray(value);
-        if (isTuple && value.length !== 1) lost.push(place);
+        if (isTuple && value.length !== 1) lose(place);
         result.items = rewrite(isTuple ? value[0] ?? {} : value, place, seen, depth);
         return;
       }
@@ -222,7 +278,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
         return addBound(input, key, value, place);
       case "additionalProperties":
         if (value !== true && !(isObject(value) && Object.keys(value).length === 0)) {
-          lost.push(place);
+          lose(place);
         }
         return;
       default:
@@ -231,7 +287,13 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   }
 
   const schema = rewrite(root, "", [], 0);
-  return isTooLarge ? null : { schema, lost: [...new Set(lost)], enums };
+  return isTooLarge ? null : { schema, lost: [...lost], enums };
+}
+
+/** Returns the characters as which a schema counts for each reference to it. */
+function sizeOf(schema: JsonObject): number {
+  const text = JSON.stringify(schema);
+  return text.length + ITEM_CHARS * countItems(text, Infinity);
 }
 
 /** Returns the schema at a reference within the document (`#/…`); null if there is none. */

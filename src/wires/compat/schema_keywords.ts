@@ -50,7 +50,7 @@ export function addEnum(
   const given = values.filter((value) => value !== null);
   const numbers = given.filter((value) => numberOf(value) !== null);
   const texts = given.map((value) => typeof value === "string" ? value : JSON.stringify(value));
-  const isTextual = given.every((value) => typeof value === "string" || numbers.includes(value));
+  const isTextual = given.every((value) => typeof value === "string" || numberOf(value) !== null);
   if (!isTextual || new Set(texts).size < texts.length) return lose(place);
   if (given.length === 0) return;
   if (numbers.length === 0) {
@@ -161,20 +161,31 @@ export function namesIn(value: JsonValue): readonly string[] {
  * differ between the branches.
  */
 function areTold(branches: readonly JsonValue[]): boolean {
-  const [first, ...rest] = branches;
-  if (!isObject(first) || !isObject(first.properties)) return false;
-  return Object.keys(first.properties).some((name) => {
-    const lists = [first, ...rest].map((branch) => listedValues(branch, name));
-    if (lists.some((list) => list === null)) return false;
-    const all = lists.flatMap((list) => list ?? []);
-    return new Set(all).size === all.length;
-  });
+  const [first = null] = branches;
+  const known = new Map<string, Set<string>>();
+  let names = propertyNames(first);
+  // Each branch leaves fewer names: to compare all branches for each name would take the square.
+  for (const branch of branches) {
+    const required = new Set(isObject(branch) ? namesIn(branch.required ?? null) : []);
+    names = names.filter((name) => {
+      const values = required.has(name) ? listedValues(branch, name) : null;
+      const others = known.get(name) ?? new Set();
+      known.set(name, others);
+      if (values === null || values.some((value) => others.has(value))) return false;
+      for (const value of values) others.add(value);
+      return true;
+    });
+  }
+  return names.length > 0;
 }
 
-/** Returns the values of a required property of a branch as texts; null if they are not listed. */
+function propertyNames(branch: JsonValue): readonly string[] {
+  return isObject(branch) && isObject(branch.properties) ? Object.keys(branch.properties) : [];
+}
+
+/** Returns the values of a property of a branch as texts; null if they are not listed. */
 function listedValues(branch: JsonValue, name: string): readonly string[] | null {
   if (!isObject(branch) || !isObject(branch.properties)) return null;
-  if (!namesIn(branch.required ?? null).includes(name)) return null;
   const property = branch.properties[name];
   if (!isObject(property)) return null;
   const values = property.const === undefined ? property.enum : [property.const];

@@ -30,8 +30,19 @@ export function hasNumbers({ enum: list = null }: JsonObject, enums: TextEnums):
 /** True if a text of a number in one schema is also a text in another one. */
 export function textsAccepted(schemas: readonly JsonObject[], enums: TextEnums): boolean {
   const all = schemas.flatMap(alternatives);
-  const numbers = all.flatMap(({ enum: list = null }) => [...enums.get(list) ?? []]);
-  return numbers.some((text) => all.some((schema) => acceptsText(schema, text, enums)));
+  const acceptsText = newTextCheck(enums);
+  const numbers = new Set(all.flatMap(({ enum: list = null }) => [...enums.get(list) ?? []]));
+  if (numbers.size === 0) return false;
+  // What one list has is looked for in all numbers, not each number in all lists.
+  return all.some((schema) =>
+    Array.isArray(schema.enum)
+      ? schema.enum.some((text) => isIn(numbers, text) && acceptsText(schema, text))
+      : acceptsText(schema, "")
+  );
+}
+
+function isIn(texts: ReadonlySet<string>, text: JsonValue): text is string {
+  return typeof text === "string" && texts.has(text);
 }
 
 /** Returns a schema with its alternatives, which hold of the same value. */
@@ -42,11 +53,20 @@ function alternatives(schema: JsonObject): readonly JsonObject[] {
     : [schema];
 }
 
-/** True if a value may be this text, and not the number that it writes. */
-function acceptsText(schema: JsonObject, text: string, enums: TextEnums): boolean {
-  const { type, enum: list = null, anyOf } = schema;
-  if (Array.isArray(list)) return list.includes(text) && enums.get(list)?.has(text) !== true;
-  return type === "string" || type === undefined && anyOf === undefined;
+/**
+ * Returns the check of a schema and a text: true if a value may be this text, and not the number
+ * that it writes. Each list is made a set once: both it and the texts may be many.
+ */
+function newTextCheck(enums: TextEnums): (schema: JsonObject, text: string) => boolean {
+  const sets = new Map<JsonValue, ReadonlySet<JsonValue>>();
+  return ({ type, enum: list = null, anyOf }, text) => {
+    if (!Array.isArray(list)) {
+      return type === "string" || type === undefined && anyOf === undefined;
+    }
+    const texts = sets.get(list) ?? new Set(list);
+    sets.set(list, texts);
+    return texts.has(text) && enums.get(list)?.has(text) !== true;
+  };
 }
 
 /** An object or array whose end has not come. */
@@ -67,6 +87,7 @@ interface Level {
 export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   const levels: Level[] = [];
   const maxLength = longest(enums);
+  const acceptsText = newTextCheck(enums);
   /** The text that is being read, with its quotes; null outside of texts. */
   let token: string | null = null;
   let isKey = false;
@@ -118,13 +139,22 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
 
   function end(text: string): string {
     token = null;
-    if (schemas.length > 0) return turnedBack(text, schemas, enums);
+    if (schemas.length > 0) return turnedBack(text);
     const level = levels.at(-1);
     if (isKey && level !== undefined) {
       level.key = parsedText(text) ?? "";
       level.isKeyNext = false;
     }
     return '"';
+  }
+
+  /** Returns the number that a text writes, or the text. */
+  function turnedBack(token: string): string {
+    const text = parsedText(token);
+    const isNumber = text !== null &&
+      schemas.some(({ enum: list = null }) => enums.get(list)?.has(text) === true) &&
+      !schemas.some((schema) => acceptsText(schema, text));
+    return isNumber ? text : token;
   }
 
   return {
@@ -147,14 +177,6 @@ const ESCAPED_CHARS = 6;
 
 function memberOf(object: Optional, key: string): Optional {
   return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
-}
-
-function turnedBack(token: string, schemas: readonly JsonObject[], enums: TextEnums): string {
-  const text = parsedText(token);
-  const isNumber = text !== null &&
-    schemas.some(({ enum: list = null }) => enums.get(list)?.has(text) === true) &&
-    !schemas.some((schema) => acceptsText(schema, text, enums));
-  return isNumber ? text : token;
 }
 
 /** Returns the text of a JSON string; null if it is none. */

@@ -7,11 +7,8 @@ import {
   parseElements,
   replaceValue,
 } from "../../formats/edit.ts";
-import { newSchemaBudget, rewriteSchema } from "./rewrite_schema.ts";
+import { MAX_LOST, newSchemaBudget, rewriteSchema } from "./rewrite_schema.ts";
 import type { NumberedFunctions, TextNumbers } from "./text_enums.ts";
-
-/** Maximum number of recorded paths of one request. */
-const MAX_LOST = 20;
 
 /** A place below the parameters of a tool. */
 export interface SchemaPlace {

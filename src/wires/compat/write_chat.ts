@@ -78,9 +78,10 @@ function writeAdapted(prompt: Prompt, encoding: Encoding): Result<Written> {
   );
   if (!adapted.ok) return adapted;
   const { numbered, strict = [] } = adapted.value;
-  const changed = prompt.tools.flatMap((tool, index) =>
-    tool.kind === "function" && strict.includes(index) ? [tool] : []
-  );
+  const changed = strict.flatMap((index) => {
+    const tool = prompt.tools[index];
+    return tool?.kind === "function" ? [tool] : [];
+  });
   const refused = promiseChanged(changed, carrier.lose, encoding);
   return refused ?? success({
     write: () => adapted.value.document.text,

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { memberPath } from "../../prompt/carry.ts";
 
 /** Called with the path of each object that is closed. */
 type Lose = (path: string) => void;
@@ -17,7 +18,7 @@ export function closeSchema(schema: JsonObject, path: string, lose: Lose): JsonO
   const closed = Object.fromEntries(
     Object.entries(schema).map(([key, value]) => [
       key,
-      closeKeyword(key, value ?? null, `${path}.${key}`, lose),
+      closeKeyword(key, value ?? null, memberPath(path, key), lose),
     ]),
   );
   if (!isObjectSchema(schema) || schema.additionalProperties === false) return closed;
@@ -34,7 +35,7 @@ function closeKeyword(key: string, value: JsonValue, path: string, lose: Lose): 
   return Object.fromEntries(
     Object.entries(value).map(([name, one]) => [
       name,
-      closeValue(one ?? null, `${path}.${name}`, lose),
+      closeValue(one ?? null, memberPath(path, name), lose),
     ]),
   );
 }

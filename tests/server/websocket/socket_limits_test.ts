@@ -4,6 +4,7 @@ import { oneProvider } from "../../support/gateway.ts";
 import { keys } from "../../support/limited_gateway.ts";
 import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
+import { longParses } from "../../support/long_parses.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 
 const PRICES = 'pricing: {"up/*": {input: 2, output: 1}}\n';
@@ -74,4 +75,17 @@ Deno.test("a turn in the background is refused for a key with a budget", async (
   const { error } = await client.turn(create({ background: true }));
   assertEquals<unknown>([error.code, error.param], ["unsupported_feature", "background"]);
   assertEquals(upstream.sent.length, 0);
+});
+
+Deno.test("a large message that the rate of its key refuses is never parsed", async () => {
+  const rate = "rate_limiting: {enabled: true, requests_per_minute: 1, burst_size: 1}\n";
+  await using served = socketGateway(
+    keys({ ada: {} }) + rate + oneProvider("http://up.test"),
+    wordStreams(() => Promise.resolve(saying("never"))),
+  );
+  await using client = await served.open(keyOf("ada"));
+  using parses = longParses();
+  const refused = await client.turn(create({ input: "a".repeat(100_000) }));
+  assertEquals<unknown>([refused.ending, refused.error.code], ["error", "rate_limit_exceeded"]);
+  assertEquals(parses.count(), 0);
 });

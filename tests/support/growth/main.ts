@@ -1,6 +1,7 @@
 import { ANSWERS } from "./responses.ts";
 import { CHAT_REQUESTS } from "./chat_requests.ts";
 import { growthProblem } from "./doubling.ts";
+import { HOST_REQUESTS } from "./host_requests.ts";
 import { MESSAGES_REQUESTS } from "./messages_requests.ts";
 import { OTHER_CALLS } from "./other_requests.ts";
 import { RELAYED_CALLS } from "./relayed_calls.ts";
@@ -16,6 +17,7 @@ import { SOCKET_CALLS } from "./socket_calls.ts";
  */
 const CALLS = [
   ...CHAT_REQUESTS,
+  ...HOST_REQUESTS,
   ...RESPONSES_REQUESTS,
   ...MESSAGES_REQUESTS,
   ...RELAYED_MESSAGES,

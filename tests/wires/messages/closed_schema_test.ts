@@ -59,3 +59,12 @@ Deno.test("a property with the name of a prototype is kept", () => {
     '{"type":"object","properties":{"__proto__":{"type":"object","additionalProperties":false}},"additionalProperties":false}',
   );
 });
+
+Deno.test("the path of an object has the beginning of a long name: many objects may be below it", () => {
+  const inner = { properties: { a: { type: "object" } }, ...CLOSED };
+  const schema = { properties: { ["n".repeat(1_000_000)]: inner }, ...CLOSED };
+  const opened: string[] = [];
+  const closed = closeSchema(schema, "s", (path) => void opened.push(path));
+  assertEquals(opened, [`s.properties.${"n".repeat(256)}.properties.a.additionalProperties`]);
+  assertEquals(Object.keys(closed.properties ?? {})[0]?.length, 1_000_000);
+});

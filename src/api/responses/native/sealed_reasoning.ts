@@ -25,7 +25,7 @@ export function withoutSealed(context: ResolvedRequest): SentRequest {
   const changed = {
     ...context,
     continuation: withHistory(continuation, kept),
-    added: added.filter((one) => !sealed.includes(one)),
+    added: added.filter(({ item }) => !isSealedItem(item)),
     hasChangedItem: sealed.length > 0,
   };
   const lossy = new Set([...kept.length < history.length ? [field] : [], ...paths]);

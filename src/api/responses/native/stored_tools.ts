@@ -32,14 +32,14 @@ export function withTakenTools(
   target: Target,
 ): SentRequest & { readonly tools: SentTools } {
   const { continuation, added } = context;
-  const lossy: string[] = [];
+  const lost = new Set<string>();
   const declaring: JsonObject[] = [];
   const leftOut: string[] = [];
   const tools = { items: declaring, leftOut };
   const taken = (item: JsonObject, path: string): JsonObject => {
     if (typeOf(item) !== "additional_tools") return item;
     const changed = takenItem(item, target, leftOut);
-    if (changed !== null && !lossy.includes(path)) lossy.push(path);
+    if (changed !== null) lost.add(path);
     declaring.push(changed ?? item);
     return changed ?? item;
   };
@@ -48,6 +48,7 @@ export function withTakenTools(
   const items = added.map((one) =>
     one.isStored === true ? { ...one, item: taken(one.item, one.path ?? field) } : one
   );
+  const lossy = [...lost];
   if (lossy.length === 0) return { context, lossy, tools };
   const hasChangedItem = context.hasChangedItem === true || lossy.some((path) => path !== field);
   const sent = { ...context, continuation: withHistory(continuation, history), added: items };

@@ -32,7 +32,8 @@ export function separateTools(given: readonly HistoryItem[]): Result<SeparatedTo
       isLater ||= path === null && !isInstruction(item);
     } else if (path === null) {
       const list = { tools: item.tools, path: `items[${index}].tools`, isStored: true };
-      stored = isLater ? [list] : [...stored, list];
+      if (isLater) stored = [];
+      stored.push(list);
       isLater = false;
     } else {
       if (isDialogue || item.role !== "developer") return unsupported(`${path}.type`);
