@@ -46,9 +46,9 @@ export async function bundle(
   }
   const places = { root, folder, packages: info.npmCache, isUnchecked };
   for (const { name } of [...Deno.readDirSync(folder)]) Deno.removeSync(`${folder}/${name}`);
-  const files = await bundleProgram(places, address);
-  for (const one of THREADS) files.push(...await bundleFile(places, one));
-  return files;
+  const program = await bundleProgram(places, address);
+  const threads = await Promise.all(THREADS.map((one) => bundleFile(places, one)));
+  return [...program, ...threads.flat()];
 }
 
 /** Returns the arguments of `deno bundle` before those that name the source and the output. */

@@ -164,9 +164,10 @@ function mayBeSummary(line: string): boolean {
 const ROOT = new URL("../../", import.meta.url).pathname;
 
 /**
- * Test files that run at a time beyond one for each processor: many wait for stores and processes.
+ * Groups that run at a time beyond one for each processor: those that begin first wait for stores,
+ * programs and browsers most of the time.
  */
-const SPARE_JOBS_COUNT = 2;
+const SPARE_JOBS_COUNT = 4;
 
 /**
  * Bundles the program as an executable has it, and returns the path of the bundle: the whole suite

@@ -3,20 +3,31 @@ import { pathToFileURL } from "node:url";
 
 /**
  * Test files that share one isolate: each isolate loads and compiles the modules of the program
- * again.
+ * again, which takes about 1.5 s of processor time.
  */
-const GROUP_FILES_COUNT = 40;
+const GROUP_FILES_COUNT = 80;
 
 /**
- * Folders with the longest tests. Groups begin in the order of their names, and a long one that
- * begins last would leave the other processors without work.
+ * Test files of a group whose tests wait for stores, programs and browsers: each takes several
+ * times as long as one that waits for nothing.
  */
-const LONG_FOLDERS = ["e2e", "admin", "api", "store"];
+const WAITING_FILES_COUNT = 30;
 
 /**
- * Writes modules into `folder` that import the test files of `root`, 40 each.
- * Files of one folder are together, because they import the same modules. With `isMeasured` each
- * group writes the costs of its files.
+ * Folders with the longest tests, with the number of files in a group. Groups begin in the order of
+ * their names, and a long one that begins last would leave the other processors without work.
+ */
+const LONG_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] = [
+  ["e2e", WAITING_FILES_COUNT],
+  ["admin", WAITING_FILES_COUNT],
+  ["store", WAITING_FILES_COUNT],
+  ["api", GROUP_FILES_COUNT],
+];
+
+/**
+ * Writes modules into `folder` that import the test files of `root`, 80 each, or 30 of a folder
+ * whose tests wait. Files of one folder are together, because they import the same modules. With
+ * `isMeasured` each group writes the costs of its files.
  */
 export async function writeGroups(
   root: string,
@@ -25,12 +36,14 @@ export async function writeGroups(
 ): Promise<void> {
   const files = await findTestFiles(root);
   const placed = Object.groupBy(files, (file) => {
-    const place = LONG_FOLDERS.indexOf(relative(root, file).split(sep)[0] ?? "");
+    const [own] = relative(root, file).split(sep);
+    const place = LONG_FOLDERS.findIndex(([folder]) => folder === own);
     return String(place === -1 ? LONG_FOLDERS.length : place);
   });
   for (const [place, files = []] of Object.entries(placed)) {
-    for (let at = 0; at < files.length; at += GROUP_FILES_COUNT) {
-      const group = files.slice(at, at + GROUP_FILES_COUNT);
+    const [, filesCount] = LONG_FOLDERS[Number(place)] ?? ["", GROUP_FILES_COUNT];
+    for (let at = 0; at < files.length; at += filesCount) {
+      const group = files.slice(at, at + filesCount);
       const [first = ""] = group;
       const name = [place, ...relative(root, dirname(first)).split(sep), basename(first)].join("-");
       const modules = group.map((file) => JSON.stringify(pathToFileURL(file).href));

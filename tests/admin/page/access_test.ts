@@ -15,14 +15,44 @@ const TROUBLED: Snapshot = {
   refusedReload: { atMs: BUSY.atMs, lines: ["server.prot: is not a known key (line 2, column 3)"] },
 };
 
+/** True in the page when a timeline and the table of a chart are open. */
+const IS_OPENED = `document.querySelectorAll("#timeline, .chart table").length === 2`;
+
 /** Opens a timeline and the table of a chart, and returns what axe finds wrong. */
 async function violations(shown: TestPage): Promise<string[]> {
+  await openParts(shown);
+  return await violationsOf(shown);
+}
+
+async function openParts(shown: TestPage): Promise<void> {
   await shown.until(IS_DRAWN);
   await shown.page.click('[aria-label^="Timeline of call 7582"]');
   await shown.page.click(".chart summary");
-  await shown.until(`document.querySelectorAll("#timeline, .chart table").length === 2`);
-  return await violationsOf(shown);
+  await shown.until(IS_OPENED);
 }
+
+/** Background colours of the page. */
+const LIGHT = "rgb(246, 247, 249)", DARK = "rgb(18, 22, 28)";
+
+/**
+ * Checks that axe finds nothing wrong with a page in light colours, and in dark ones once it is
+ * drawn again. `ready` is true in the page when it shows what is checked.
+ */
+async function checkBothSchemes(shown: TestPage, ready: string): Promise<void> {
+  await shown.until(ready);
+  assertEquals(await shown.value(BACKGROUND), LIGHT);
+  assertEquals(await violationsOf(shown), [], "light");
+  await shown.value(`document.querySelector("canvas").id = "light"`);
+  await shown.page.emulateMediaFeatures([
+    { name: "prefers-color-scheme", value: "dark" },
+    { name: "prefers-reduced-motion", value: "reduce" },
+  ]);
+  await shown.until(`document.getElementById("light") === null && ${IS_DRAWN} && ${ready}`);
+  assertEquals(await shown.value(BACKGROUND), DARK);
+  assertEquals(await violationsOf(shown), [], "dark");
+}
+
+const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 
 /** Returns what axe finds wrong with the page as it is. */
 async function violationsOf(shown: TestPage): Promise<string[]> {
@@ -32,16 +62,16 @@ async function violationsOf(shown: TestPage): Promise<string[]> {
       nodes.map(({ html, failureSummary }) => id + ": " + html + " " + failureSummary)))`);
 }
 
-for (const scheme of ["light", "dark"] as const) {
-  browserTest(`axe finds no violation in the admin page in ${scheme} colours`, async (browser) => {
+browserTest(
+  "axe finds no violation in the admin page in light and dark colours",
+  async (browser) => {
     await using admin = serveScripted(TROUBLED);
-    const shown = await browser.open(admin.url, { scheme });
-    assertEquals(await violations(shown), []);
-    const back = await shown.value<string>("getComputedStyle(document.body).backgroundColor");
-    assertEquals(back, scheme === "light" ? "rgb(246, 247, 249)" : "rgb(18, 22, 28)");
+    const shown = await browser.open(admin.url);
+    await openParts(shown);
+    await checkBothSchemes(shown, IS_OPENED);
     assertNoErrors(shown);
-  });
-}
+  },
+);
 
 const ANSWERS = {
   served: () =>
@@ -61,70 +91,70 @@ const EXPOSED = {
   "x-gateway-provider": "compat",
 };
 
-for (const scheme of ["light", "dark"] as const) {
-  for (const isServed of [true, false]) {
-    browserTest(
-      `axe finds no violation in an explanation of a request that is ${
-        isServed ? "served" : "refused"
-      } in ${scheme} colours`,
-      async (browser) => {
-        const lines = ["Request: /v1/chat/completions", "Route main: the last line"];
-        await using admin = serveScripted(BUSY, { explain: { lines, isServed } });
-        const shown = await browser.open(admin.url, { scheme });
-        await shown.until(IS_DRAWN);
-        await shown.page.type("#explain [name=model]", "gpt-4o");
-        await shown.page.click("#explain button");
-        await shown.until(`document.querySelector("#explain").innerText.includes("the last line")`);
-        assertEquals(await violationsOf(shown), []);
-        assertNoErrors(shown);
-      },
-    );
-  }
-
-  for (const kind of ["served", "refused"] as const) {
-    browserTest(
-      `axe finds no violation in the response of Try it to a ${kind} call in ${scheme} colours`,
-      async (browser) => {
-        await using gateway = Deno.serve(
-          { hostname: "127.0.0.1", port: 0, onListen() {} },
-          ({ method }) =>
-            method === "OPTIONS"
-              ? new Response(null, {
-                headers: { ...EXPOSED, "access-control-allow-headers": "*" },
-              })
-              : ANSWERS[kind](),
-        );
-        const gatewayUrl = `http://127.0.0.1:${gateway.addr.port}`;
-        await using admin = serveScripted({ ...BUSY, gatewayUrl, requiresKey: false });
-        const shown = await browser.open(admin.url, { scheme });
-        await shown.until(IS_DRAWN);
-        await shown.page.click("#try button[type=submit]");
-        await shown.until(
-          `/Complete|Failed/.test(document.querySelector("#try .answer [role=status]")?.innerText ?? "")`,
-        );
-        assertMatch(
-          await shown.text("#try .answer"),
-          kind === "served" ? /status 200[^]*Complete/ : /status 404[^]*Failed/,
-        );
-        assertEquals(await violationsOf(shown), []);
-      },
-    );
-  }
-
+for (const isServed of [true, false]) {
   browserTest(
-    `axe finds no violation in the page of a lost connection in ${scheme} colours`,
+    `axe finds no violation in an explanation of a request that is ${
+      isServed ? "served" : "refused"
+    } in light and dark colours`,
     async (browser) => {
-      const admin = serveScripted(TROUBLED);
-      const shown = await browser.open(admin.url, { scheme });
+      const lines = ["Request: /v1/chat/completions", "Route main: the last line"];
+      await using admin = serveScripted(BUSY, { explain: { lines, isServed } });
+      const shown = await browser.open(admin.url);
       await shown.until(IS_DRAWN);
-      await admin.close();
-      await shown.until(
-        `document.querySelector("[role=status]").innerText.includes("connection lost")`,
+      await shown.page.type("#explain [name=model]", "gpt-4o");
+      await shown.page.click("#explain button");
+      await checkBothSchemes(
+        shown,
+        `document.querySelector("#explain").innerText.includes("the last line")`,
       );
-      assertEquals(await violations(shown), []);
+      assertNoErrors(shown);
     },
   );
 }
+
+for (const kind of ["served", "refused"] as const) {
+  browserTest(
+    `axe finds no violation in the response of Try it to a ${kind} call in light and dark colours`,
+    async (browser) => {
+      await using gateway = Deno.serve(
+        { hostname: "127.0.0.1", port: 0, onListen() {} },
+        ({ method }) =>
+          method === "OPTIONS"
+            ? new Response(null, {
+              headers: { ...EXPOSED, "access-control-allow-headers": "*" },
+            })
+            : ANSWERS[kind](),
+      );
+      const gatewayUrl = `http://127.0.0.1:${gateway.addr.port}`;
+      await using admin = serveScripted({ ...BUSY, gatewayUrl, requiresKey: false });
+      const shown = await browser.open(admin.url);
+      await shown.until(IS_DRAWN);
+      await shown.page.click("#try button[type=submit]");
+      const ended =
+        `/Complete|Failed/.test(document.querySelector("#try .answer [role=status]")?.innerText ?? "")`;
+      await shown.until(ended);
+      assertMatch(
+        await shown.text("#try .answer"),
+        kind === "served" ? /status 200[^]*Complete/ : /status 404[^]*Failed/,
+      );
+      await checkBothSchemes(shown, ended);
+    },
+  );
+}
+
+browserTest(
+  "axe finds no violation in the page of a lost connection in light and dark colours",
+  async (browser) => {
+    const admin = serveScripted(TROUBLED);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    await admin.close();
+    const isLost = `document.querySelector("[role=status]").innerText.includes("connection lost")`;
+    await shown.until(isLost);
+    await openParts(shown);
+    await checkBothSchemes(shown, `${isLost} && ${IS_OPENED}`);
+  },
+);
 
 drawnTest(
   "charts are drawn again in the colours of a changed system setting",

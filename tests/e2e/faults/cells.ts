@@ -51,10 +51,11 @@ async function runColumn(column: Column, mode: Mode | null): Promise<MatrixRun> 
   const cells: Cell[] = [];
   const problems: string[] = [];
   const healthy = await gateway.run(null, 0);
+  const healed = mode === null ? null : new Set<string>();
   if (!healthy.seen.isComplete) problems.push(`${column.call}: ${healthy.seen.text}`);
   for (const broken of BREAKS.filter((one) => one.fits(column) && isInMode(mode, one))) {
     try {
-      const cell = await runCell(gateway, column, broken, healthy);
+      const cell = await runCell(gateway, column, broken, healthy, healed);
       if (mode !== null) checkMode(mode, cell);
       cells.push(cell);
     } catch (error) {
@@ -65,23 +66,31 @@ async function runColumn(column: Column, mode: Mode | null): Promise<MatrixRun> 
   return { cells, problems };
 }
 
+/**
+ * Runs a break in every attempt, and, if the call is sent again, in the first attempt alone. With
+ * `healed` the latter is run for one break of each phase with each outcome: each break has it in
+ * the matrix without a mode.
+ */
 async function runCell(
   gateway: BreakingGateway,
   column: Column,
   broken: Break,
   healthy: Outcome,
+  healed: Set<string> | null,
 ): Promise<Cell> {
   const outcome = await gateway.run(broken, MAX_ATTEMPTS);
   checkOutcome(column, broken, outcome, healthy.seen);
   const { report, seen } = outcome;
-  const isSentAgain = outcome.sentCount > 1;
-  if (isSentAgain) {
+  const tried = [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", ");
+  const kind = `${broken.phase}: ${tried}`;
+  if (outcome.sentCount > 1 && healed?.has(kind) !== true) {
+    healed?.add(kind);
     // An upstream that breaks once: what is sent again is answered, once and completely.
-    const healed = await gateway.run(broken, 1);
-    checkOutcome(column, broken, healed, healthy.seen);
-    assertEquals([healed.sentCount, healed.seen.isComplete], [2, true]);
+    const again = await gateway.run(broken, 1);
+    checkOutcome(column, broken, again, healthy.seen);
+    assertEquals([again.sentCount, again.seen.isComplete], [2, true]);
     if (column.format === null && column.delivery !== "JSON") {
-      assertEquals(healed.seen.content.length, healthy.seen.content.length);
+      assertEquals(again.seen.content.length, healthy.seen.content.length);
     }
   }
   return {
@@ -96,6 +105,6 @@ async function runCell(
     end: outcome.end,
     cause: accessFields(report).upstream_cause,
     outcome,
-    tried: [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", "),
+    tried,
   };
 }

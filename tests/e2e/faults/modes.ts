@@ -3,12 +3,20 @@ import { type Break, type Phase, PHASES } from "./break.ts";
 import type { Cell } from "./cells.ts";
 import type { Mode } from "./columns.ts";
 
-/** The first phase in which a held stream breaks otherwise than any stream. */
+/**
+ * The first phase in which a held stream breaks otherwise than any stream, and one with an early
+ * head as any.
+ */
 const HELD_FROM: Phase = "within the content";
 
+/** Breaks that are run behind the content that follows an early head: the page has them all. */
+const LATE_EARLY: readonly string[] = ["the connection is reset", "silence", "an error event"];
+
 /** True if a break is run in the mode. */
-export function isInMode(mode: Mode | null, { phase }: Break): boolean {
-  return mode !== "held" || PHASES.indexOf(phase) >= PHASES.indexOf(HELD_FROM);
+export function isInMode(mode: Mode | null, { phase, name }: Break): boolean {
+  if (mode === null) return true;
+  const isLate = PHASES.indexOf(phase) >= PHASES.indexOf(HELD_FROM);
+  return mode === "held" ? isLate : !isLate || LATE_EARLY.includes(name);
 }
 
 /** Throws unless a call whose head was sent early, or whose stream was held, keeps its promises. */
