@@ -94,6 +94,7 @@ async function run(
   const simulate = newSimulator(scriptedWorld());
   const numbers = new Map<string, number>();
   const world = scriptedWorld({
+    isInProcess: column.delivery !== "WebSocket",
     async fetch(url, { method = "POST", headers = {}, body, signal }) {
       const host = HOSTS.find((one) => url.startsWith(`http://${one}.test`));
       assert(host !== undefined && signal instanceof AbortSignal);

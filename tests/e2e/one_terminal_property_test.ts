@@ -63,6 +63,7 @@ async function run(plan: Plan) {
   const possible = plan.stream ? STREAM_OUTCOMES : ANSWER_OUTCOMES;
   const sent: Sent[] = [];
   const world = scriptedWorld({
+    isInProcess: true,
     fetch(url, { signal }) {
       const number = plan.outcomes[Math.min(sent.length, plan.outcomes.length - 1)] ?? 0;
       const outcome = possible[number % possible.length];

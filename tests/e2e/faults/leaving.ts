@@ -41,7 +41,10 @@ export async function runLeaves(): Promise<readonly Leave[]> {
 /** Runs one call whose client leaves, in a new gateway, and checks that nothing is sent again. */
 async function runLeave(column: Column, moment: Moment): Promise<Leave> {
   const upstream = newHeldUpstream(column, moment);
-  const clock = scriptedWorld({ fetch: upstream.fetch });
+  const clock = scriptedWorld({
+    fetch: upstream.fetch,
+    isInProcess: column.delivery !== "WebSocket",
+  });
   const waits = new Set<number>();
   const world: World = {
     ...clock,

@@ -91,8 +91,8 @@ export function newBreakingGateway(column: Column, mode: Mode | null = null): Br
     return answerOf(bodyOf([await response.bytes()], "close", { signal }), response);
   }
 
-  const world = scriptedWorld({ fetch });
   const isSocket = column.delivery === "WebSocket";
+  const world = scriptedWorld({ fetch, isInProcess: !isSocket });
   const served = isSocket ? socketGateway(config, { world }) : null;
   const gateway = served === null ? testGateway(config, world, {}) : null;
 
