@@ -4,7 +4,9 @@ import { isObject, type JsonDocument, type JsonObject, parseExact } from "../cor
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { formTexts, type MultipartBody } from "../formats/multipart.ts";
-import { changesAnswers } from "../privacy/answer_text.ts";
+import { decodeUriText } from "../core/uri_text.ts";
+import { changesAnswers, newMaskText } from "../privacy/answer_text.ts";
+import { finishText } from "../privacy/finish.ts";
 import { writePath } from "../privacy/json_strings.ts";
 import { lossyParts, lossyPaths } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
@@ -38,6 +40,7 @@ export function startPrivacy(call: Call, policy: Policy | null): void {
   client.privacy = privacy.newCall(policy);
   report.privacy = client.privacy.counts;
   hideSession(call, client.privacy);
+  hidePath(call, client.privacy);
 }
 
 /** Replacements of the values of a request. */
@@ -165,6 +168,17 @@ function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   if (report.session === null || search(report.session, policy.request).length === 0) return;
   report.session = null;
   report.sessionFrom = null;
+}
+
+/** Masks the values in a path in the report: it is in log lines and spans. */
+function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
+  if (path === report.endpoint.path) return;
+  const masks = newMaskText(policy.request);
+  report.path = path.split("/").map((part) => {
+    const text = decodeUriText(part);
+    const masked = finishText(masks, text, "plain");
+    return masked === text ? part : masked;
+  }).join("/");
 }
 
 /** Searches a request within the time that it may take, with the scopes of its call. */

@@ -52,7 +52,7 @@ const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
 export function kindOf(
   { path, parent, isKey }: StringPlace,
   string: string,
-  { isJsonText, isThinkingSigned }: AnswerForm,
+  { isJsonText, jsonObjects, isThinkingSigned }: AnswerForm,
 ): TextKind | null {
   if (isInLogprobs(path)) return null;
   const key = path.at(-1);
@@ -70,8 +70,8 @@ export function kindOf(
   if (isData(string)) return null;
   if (key === "thinking" && isSigned(parent?.signature, isThinkingSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
-  const isText = isJsonText && TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
-  return isText ? "json" : "plain";
+  const isText = TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
+  return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
 /** True for bytes in an address (RFC 2397). */

@@ -1,4 +1,5 @@
 import { newSearch } from "../privacy/search.ts";
+import { PART_BORDER, STRING_BORDER, withoutBorders } from "../privacy/text_borders.ts";
 import type { Rule } from "../privacy/types.ts";
 
 /** A part of a text between two quotes. */
@@ -33,7 +34,8 @@ export function maskText(
   checkTime?: CheckTime,
 ): string {
   const pieces = piecesOf(text);
-  const search = newSearch(pieces.map((piece) => searchedText(piece.text)).join("\0"), rules);
+  const joined = pieces.map((piece) => searchedText(piece.text)).join(STRING_BORDER);
+  const search = newSearch(joined, rules);
   while (search.next()) checkTime?.();
   const matches = search.matches();
   if (matches.length === 0) return text;
@@ -68,7 +70,10 @@ const INNER_QUOTE = /\\*"/g;
 
 /** Returns a text of the same length in which a quote is what no match reaches over. */
 function searchedText(text: string): string {
-  return text.includes('"') ? text.replace(INNER_QUOTE, ({ length }) => "\0".repeat(length)) : text;
+  const own = withoutBorders(text);
+  return own.includes('"')
+    ? own.replace(INNER_QUOTE, ({ length }) => PART_BORDER.repeat(length))
+    : own;
 }
 
 /** Divides a text at its quotes, except those that are escaped. */

@@ -79,6 +79,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   fallbackRouter.notFound(async ({ req, env }) => {
     const call = callOf(req, UNKNOWN_ENDPOINT);
     const stopped = await enter(call, req.raw, env);
+    if (stopped === null) startPrivacy(call, policyOf(call));
     return respond(call, stopped ?? unknownUrl(), responder, env);
   });
   return (request, peer = {}) => Promise.resolve(hono.fetch(request, peer));
@@ -172,6 +173,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const stopped = await enter(call, req.raw, env);
     if (stopped !== null) return respond(call, stopped, responder, env);
+    startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);

@@ -475,6 +475,31 @@ Deno.test("a session with a value is in no log line, also of a request without a
   assert(!log.some((line) => line.includes("a@x.com")));
 });
 
+Deno.test("a value in an ID of a path is in no log line and no span, and the rest of the path stays", async () => {
+  const { call, reported, log, reports } = serving(`${UP}${RULES}`);
+  const paths = [
+    "/v1/models/a@x.com",
+    "/v1/responses/a%40x.com/input_items",
+    "/v1/files/file_1",
+    "/v1/none/a@x.com",
+    "/v1/audio/speech/a@x.com",
+  ];
+  for (const [at, path] of paths.entries()) {
+    await (await call(path, "", {}, "GET")).text();
+    await reported(at + 1);
+  }
+  assertEquals(reports.map(({ path }) => path), [
+    "/v1/models/[email]",
+    "/v1/responses/[email]/input_items",
+    "/v1/files/file_1",
+    "/v1/none/[email]",
+    "/v1/audio/speech/[email]",
+  ]);
+  await (await call("/v1/models/a@x.com", "{}")).text();
+  assertEquals((await reported(6)).path, "/v1/models/[email]");
+  assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
   const said = (
     email: string,
