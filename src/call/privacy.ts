@@ -1,14 +1,20 @@
 import { createHash } from "node:crypto";
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+  parseExact,
+} from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { formTexts, type MultipartBody } from "../formats/multipart.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import { changesAnswers, newMaskText } from "../privacy/answer_text.ts";
 import { finishText } from "../privacy/finish.ts";
-import { writePath } from "../privacy/json_strings.ts";
-import { lossyParts, lossyPaths } from "../privacy/lossy_paths.ts";
+import { memberOf, valueAt, writePath } from "../privacy/json_strings.ts";
+import { lossyParts, lossyPaths, type Replaced } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
@@ -70,23 +76,43 @@ export async function replaceDocument(
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  const written = (hasTokens: boolean) => writtenPaths(call, document.value, hasTokens);
+  if (!replaced.ok) return replaced;
+  const isSame = replaced.value === document;
+  const written = (hasTokens: boolean) =>
+    writtenPaths(call, document.value, {
+      hasTokens,
+      isMasked: (path, value) =>
+        !isSame && isMasked(privacy, value, valueAt(replaced.value.value, path)),
+    });
   const hasTokens = knownTokens(privacy).size > 0;
-  if (hasTokens || changesAnswers(privacy.policy.response)) {
+  if (hasTokens || !isSame || changesAnswers(privacy.policy.response)) {
     privacy.counts.lossy = written(hasTokens);
   }
   if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = written(true);
-  if (!replaced.ok || replaced.value === document) return replaced;
+  if (isSame) return replaced;
   return holdBody(call, replaced.value.text.length) ?? replaced;
+}
+
+/** True if the texts that a provider gets in the place of those of a value do not stand for them. */
+function isMasked(
+  { tokens }: CallPrivacy,
+  value: JsonValue,
+  sent: JsonValue | undefined,
+): boolean {
+  const one = (text: JsonValue, other: JsonValue | undefined) =>
+    typeof text === "string" && text !== other && restoreText(String(other), tokens) !== text;
+  return Array.isArray(value)
+    ? value.some((text, at) => one(text, memberOf(sent, at)))
+    : one(value, sent);
 }
 
 /** Returns the paths that rules let an answer keep only in part, as the API writes them. */
 function writtenPaths(
   { report: { endpoint: { api } } }: Call,
   request: JsonObject,
-  hasTokens: boolean,
+  replaced: Replaced,
 ): string[] {
-  return lossyPaths(request, hasTokens)
+  return lossyPaths(request, replaced)
     .map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 

@@ -220,6 +220,30 @@ Deno.test("an enum with a value holds for the schema of the client, which is che
   assert(!gateway.sent.join().includes("bob.miller"));
 });
 
+Deno.test("a text of a schema that a rule masks is named in X-Gateway-Lossy, and one that is replaced is not", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      a: { enum: ["x", "eve@example.com"] },
+      b: { const: VALUE },
+      enum: { enum: ["y"], pattern: "^y" },
+    },
+  };
+  const lossy = async (action: string) => {
+    const config = configOf(false).replace("action: replace", `action: ${action}`);
+    const gateway = gatewayOf(config, () => completion("{}"));
+    const { response } = await gateway.call("POST", "/v1/chat/completions", {
+      model: "m",
+      messages: [{ role: "user", content: "Hi" }],
+      response_format: { type: "json_schema", json_schema: { name: "x", schema, strict: false } },
+    });
+    return response.headers.get("x-gateway-lossy")?.split(", ");
+  };
+  const below = "response_format.json_schema.schema.properties";
+  assertEquals(await lossy("mask"), [`${below}.a.enum`, `${below}.b.const`]);
+  assertEquals(await lossy("replace"), [`${below}.enum.pattern`]);
+});
+
 Deno.test("what the gateway itself stores is shown as its client wrote it, whatever a response rule masks", async () => {
   const rules = privacyConfig([
     "find: [email], action: replace",
@@ -591,7 +615,8 @@ Deno.test("a value in the JSON text of a stored completion is escaped when it is
   let token = "";
   const fetch: Fetch = async (url, { method, body }) => {
     const text = await new Response(body ?? "").text();
-    const [, , , id = "", messages = ""] = new URL(String(url)).pathname.split("/").slice(1);
+    const [, rest = ""] = new URL(String(url)).pathname.split("/completions");
+    const [, id = "", messages = ""] = rest.split("/");
     const isNew = method === "POST" && id === "";
     token = /qz(?:[a-z]{2}){8}value/.exec(text)?.[0] ?? token;
     if (isNew) {
