@@ -64,12 +64,13 @@ export async function replaceDocument(
 ): Promise<Result<JsonDocument>> {
   const { privacy } = call.client;
   if (privacy === null || document.members.length === 0) return success(document);
+  // That of the body is in the report of a refused call too.
+  hideSession(call, privacy);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
   privacy.answer.isJsonText = demandsJson(document.value);
   await recallPath(call, privacy);
   await recallContinued(call, privacy, document.value);
-  hideSession(call, privacy);
   const replaced = await paced(
     call,
     privacy,

@@ -1,7 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Check } from "./checks.ts";
 import { startOfRun } from "./detectors/characters.ts";
-import { nextBorder, STRING_BORDER } from "./text_borders.ts";
+import { PART_BORDER, STRING_BORDER } from "./text_borders.ts";
 import type { Finder, Steps, TextFinder } from "./types.ts";
 
 /**
@@ -61,6 +61,7 @@ export function newPatternFinder(
     search(text, from) {
       let next = 0;
       let stringEnd = -1;
+      let partEnd = -1;
       let isMet = false;
       let steps: Steps | null = null;
       return () => {
@@ -70,7 +71,8 @@ export function newPatternFinder(
           stringEnd = endAt(text.indexOf(STRING_BORDER, next));
           isMet = contains.length === 0 || containsOne(text.slice(next, stringEnd));
         }
-        const [start, end] = [next, endAt(nextBorder(text, next))];
+        if (next > partEnd) partEnd = endAt(text.indexOf(PART_BORDER, next));
+        const [start, end] = [next, Math.min(stringEnd, partEnd)];
         steps = isMet ? stepsIn(text.slice(start, end), start, from - start) : null;
         next = end + 1;
         return steps?.() ?? { searched: end, match: null };

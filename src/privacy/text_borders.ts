@@ -19,5 +19,7 @@ const OWN_BORDER = "\x02";
 
 /** Returns a string of the same length without borders. */
 export function withoutBorders(text: string): string {
-  return nextBorder(text, 0) < 0 ? text : text.replace(BORDER, OWN_BORDER);
+  // Many times as fast as the expression, and most texts have none.
+  const hasBorder = text.includes(STRING_BORDER) || text.includes(PART_BORDER);
+  return hasBorder ? text.replace(BORDER, OWN_BORDER) : text;
 }

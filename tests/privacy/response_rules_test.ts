@@ -200,6 +200,12 @@ Deno.test("identifiers and the bytes of media are not searched", () => {
     id: "resp_4111111111111111",
     b64_json: "4111111111111111",
     type: "4111111111111111",
+    output: [
+      { type: "speech.audio.delta", audio: "4111111111111111" },
+      { type: "response.audio.delta", delta: "4111111111111111" },
+      { type: "output_audio", data: "4111111111111111" },
+      { type: "input_audio", input_audio: { data: "4111111111111111" } },
+    ],
   });
   assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
 });

@@ -475,6 +475,16 @@ Deno.test("a session with a value is in no log line, also of a request without a
   assert(!log.some((line) => line.includes("a@x.com")));
 });
 
+Deno.test("a session of the body with a value is in no log line of a call that is refused for its model header", async () => {
+  const { call, reported, log } = serving(`${UP}${RULES}`);
+  const body = { ...chat("hi"), prompt_cache_key: "b@x.com" };
+  const response = await call(CHAT, body, { "x-gateway-model": "up/a@x.com" });
+  assertEquals(response.status, 400);
+  await response.text();
+  assertEquals((await reported(1)).session, null);
+  assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
 Deno.test("a value in an ID of a path is in no log line and no span, and the rest of the path stays", async () => {
   const { call, reported, log, reports } = serving(`${UP}${RULES}`);
   const paths = [
