@@ -485,6 +485,33 @@ Deno.test("a session of the body with a value is in no log line of a call that i
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
 });
 
+Deno.test("a file name is searched without the backslashes that escape its characters", async () => {
+  const config = UP.replace("type: compat", "type: compat, capabilities: {relay: [audio]}") + RULES;
+  const { app, sent } = serving(config);
+  const lines = [
+    "--b",
+    'Content-Disposition: form-data; name="model"',
+    "",
+    "m",
+    "--b",
+    'Content-Disposition: form-data; name="file"; filename="a\\@x.com.wav"',
+    "",
+    "RIFF",
+    "--b--",
+    "",
+  ];
+  const response = await app(
+    new Request("http://gateway.test/v1/audio/transcriptions", {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body: lines.join("\r\n"),
+    }),
+  );
+  const text = await response.text();
+  assertEquals([response.status, text.includes("privacy_unreplaceable")], [400, true], text);
+  assertEquals(sent, []);
+});
+
 Deno.test("a value in an ID of a path is in no log line and no span, and the rest of the path stays", async () => {
   const { call, reported, log, reports } = serving(`${UP}${RULES}`);
   const paths = [
