@@ -94,7 +94,7 @@ export async function replaceDocument(
   return holdBody(call, replaced.value.text.length) ?? replaced;
 }
 
-/** True if the texts that a provider gets in the place of those of a value do not stand for them. */
+/** True if a text that the provider gets does not stand for the one in its place in a value. */
 function isMasked(
   { tokens }: CallPrivacy,
   value: JsonValue,

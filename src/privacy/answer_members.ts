@@ -40,7 +40,8 @@ const OPAQUE: ReadonlySet<string> = new Set([
 ]);
 
 /** Types of objects with bytes. */
-const BYTES_TYPES = /^(?:redacted_thinking|base64|image_generation_call|output_audio|.*audio\.delta)$/;
+const BYTES_TYPES =
+  /^(?:redacted_thinking|base64|image_generation_call|output_audio|.*audio\.delta)$/;
 
 /** Members that have bytes in objects of these types. */
 const BYTES_MEMBERS: ReadonlySet<string> = new Set(["audio", "data", "delta", "result"]);

@@ -88,7 +88,7 @@ export function changesAnswers(rules: readonly Rule[]): boolean {
 /** Maximum number of texts without a match that an answer remembers, and of their characters. */
 const MAX_CLEAN_TEXTS = 1_024, MAX_CLEAN_CHARS = 64;
 
-/** Returns a search that masks the matches of rules, whatever these do elsewhere, and counts none. */
+/** Returns a search that masks the matches of rules whatever their action is, and counts none. */
 export function newMaskText(rules: readonly Rule[]): AnswerText {
   return newRuleText(rules.map((rule) => ({ ...rule, action: "mask" })), newPrivacyCounts());
 }

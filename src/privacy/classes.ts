@@ -251,8 +251,8 @@ export function isOpaque(text: string): boolean {
 }
 
 /**
- * Returns what is before the data of a `data:` address in base64, whatever its path, or all of it if
- * other characters are among the data; null for any other string.
+ * Returns the text before the data of a `data:` address in base64, whatever its path, or all of it
+ * if other characters are among the data; null for any other string.
  */
 export function textOfDataUrl(text: string): string | null {
   const beginning = DATA_URL.exec(text)?.[0];

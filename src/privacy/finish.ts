@@ -193,7 +193,7 @@ function* finishJson(
   return finished;
 }
 
-/** Divides strings into those that are searched together: what has positions or is a number is alone. */
+/** Divides strings into those that are searched together: others have positions or are numbers. */
 function groupsOf(strings: readonly SearchedString[]): readonly (readonly SearchedString[])[] {
   const groups: SearchedString[][] = [];
   let last: SearchedString[] | undefined;

@@ -28,7 +28,7 @@ const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
 /** Name of log probabilities in `include` (Responses API). */
 const INCLUDED_LOGPROBS = "message.output_text.logprobs";
 
-/** What rules have done to a request. */
+/** Facts of a request in which rules have replaced values. */
 export interface Replaced {
   readonly hasTokens: boolean;
   /** Returns true if an answer with the text at a path that providers get is not the client's. */

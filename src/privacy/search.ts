@@ -12,8 +12,8 @@ const MAX_BACK_CHARS = 512;
 const CONTEXT_CHARS = 16;
 
 /**
- * Returns the matches of rules in a joined text that begin at `from` or later, as `Search` says. What is
- * before it is only looked at.
+ * Returns the matches of rules in a joined text that begin at `from` or later, as `Search` says.
+ * What is before it is only looked at.
  */
 export function search(text: string, rules: readonly Rule[], from = 0): readonly Match[] {
   const pieces = newSearch(text, rules, { from });

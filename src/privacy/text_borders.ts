@@ -6,7 +6,7 @@
 export const STRING_BORDER = "\0", PART_BORDER = "\x01";
 
 /** Either of them. */
-const BORDER = /[\0\x01]/g;
+const BORDER = new RegExp(`[${STRING_BORDER}${PART_BORDER}]`, "g");
 
 /** Returns where the next border of a text is, at `from` or later; -1 if there is none. */
 export function nextBorder(text: string, from: number): number {
@@ -14,7 +14,7 @@ export function nextBorder(text: string, from: number): number {
   return BORDER.exec(text)?.index ?? -1;
 }
 
-/** What takes the place of a border in a string that has its character itself. */
+/** Character in the place of a border in a string that has its character itself. */
 const OWN_BORDER = "\x02";
 
 /** Returns a string of the same length without borders. */

@@ -628,7 +628,9 @@ Deno.test("a value in the JSON text of a stored completion is escaped when it is
     const answer = isNew ? made.at(-1) : made.find((one) => one.id === id);
     const isList = messages !== "" || answer === undefined;
     return new Response(
-      streamOf([new TextEncoder().encode(JSON.stringify(isList ? { object: "list", data } : answer))]),
+      streamOf([
+        new TextEncoder().encode(JSON.stringify(isList ? { object: "list", data } : answer)),
+      ]),
       { headers: { "content-type": "application/json" } },
     );
   };
@@ -643,7 +645,11 @@ Deno.test("a value in the JSON text of a stored completion is escaped when it is
     const init = { method, headers, ...body !== undefined && { body: JSON.stringify(body) } };
     return JSON.parse(await (await app(new Request(url, init))).text());
   };
-  const request = { model: "m", store: true, messages: [{ role: "user", content: `Mail ${value}` }] };
+  const request = {
+    model: "m",
+    store: true,
+    messages: [{ role: "user", content: `Mail ${value}` }],
+  };
   await call("POST", "", request);
   await call("POST", "", { ...request, response_format: format });
   const contentOf = (one: ReturnType<typeof completion>) => one.choices[0]?.message.content ?? "";

@@ -8,7 +8,7 @@ Deno.test("keywords for texts in the schemas of every client API are named, and 
     type: "object",
     properties: { format: { type: "string", maxLength: 9 }, list: { items: { pattern: "^a" } } },
   };
-  const names = (request: object) => 
+  const names = (request: object) =>
     lossyPaths({ ...request }, replaced(true)).map((path) => path.join("."));
   const inner = ["properties.format.maxLength", "properties.list.items.pattern"];
   const below = (prefix: string) => inner.map((path) => `${prefix}.${path}`);

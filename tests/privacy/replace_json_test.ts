@@ -269,7 +269,10 @@ Deno.test("lists of tokens are counted as unread, and data is refused with its p
 Deno.test("an address with data is unread however it is written, and what is around its data is searched", async () => {
   const read = async (url: string) => {
     const privacy = callWith("find: [email, aws_key], action: replace");
-    const sent = await replaced(privacy, JSON.stringify({ messages: [{ content: [{ image_url: { url } }] }] }));
+    const sent = await replaced(
+      privacy,
+      JSON.stringify({ messages: [{ content: [{ image_url: { url } }] }] }),
+    );
     return [privacy.counts.unread, sent] as const;
   };
   const unchanged = [
@@ -282,7 +285,12 @@ Deno.test("an address with data is unread however it is written, and what is aro
     const [unread, sent] = await read(url);
     assertEquals([unread, sent.includes(JSON.stringify(url))], [1, true], url);
   }
-  for (const hidden of ["data:AKIAIOSFODNN7EXAMPLE;base64,", "data:a/b;name=a@x.com;base64,QUJD,a@x.com"]) {
+  for (
+    const hidden of [
+      "data:AKIAIOSFODNN7EXAMPLE;base64,",
+      "data:a/b;name=a@x.com;base64,QUJD,a@x.com",
+    ]
+  ) {
     const [unread, sent] = await read(hidden + DATA);
     assert(unread === 1 && /qz[a-z]+/.test(sent) && !/AKIA|a@x/.test(sent), sent);
   }
@@ -293,7 +301,10 @@ Deno.test("a number among tokens that is none is searched like any other number"
   const CARD = "find: [card], action: replace";
   for (const list of ["[4111111111111111]", "[1, 4111111111111111]", "[[2], [4111111111111111]]"]) {
     for (const member of ["input", "prompt"]) {
-      assertMatch(await replaced(callWith(CARD), `{"${member}":${list}}`), /^privacy_unreplaceable /);
+      assertMatch(
+        await replaced(callWith(CARD), `{"${member}":${list}}`),
+        /^privacy_unreplaceable /,
+      );
     }
   }
   const tokens = '{"input":[[1, 123456789], [3]]}';

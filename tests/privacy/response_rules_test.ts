@@ -276,11 +276,15 @@ Deno.test("contains looks at the whole text of a stream that is cut anywhere, al
   );
 });
 
-/** Returns the text of a stream in these pieces after a rule, and the text that it has as a whole. */
+/** Returns a text after a rule: of a stream in these pieces, and as a whole. */
 function bothWays(rule: string, pieces: readonly string[]): [stream: string, whole: string] {
   const sent = pieces.map((content) => chunk({ content }));
   const { records } = run(rules(rule).answer, [...sent, chunk({}, "stop"), DONE]);
-  const whole = finishDocument(rules(rule).answer, JSON.stringify({ text: pieces.join("") }), PLAIN);
+  const whole = finishDocument(
+    rules(rule).answer,
+    JSON.stringify({ text: pieces.join("") }),
+    PLAIN,
+  );
   return [joined(records, deltasOf).content ?? "", JSON.parse(whole).text];
 }
 
@@ -305,7 +309,11 @@ Deno.test("the beginning of a text is the only one for a pattern, wherever a str
   const anchored = `${PATTERN} '(?:^|x)[^.]{0,80}(?P<value>[0-9]{4})'`;
   const word = `${PATTERN} '\\b[0-9]{3}\\b|red'`;
   const texts = [
-    [anchored, `is 1234. ${"a".repeat(90)} 5678 and so on`, `is [value]. ${"a".repeat(90)} 5678 and so on`],
+    [
+      anchored,
+      `is 1234. ${"a".repeat(90)} 5678 and so on`,
+      `is [value]. ${"a".repeat(90)} 5678 and so on`,
+    ],
     [word, "it is red123 and 456 too, and more", "it is [value]123 and [value] too, and more"],
   ] as const;
   for (const [rule, text, expected] of texts) {

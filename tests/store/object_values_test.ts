@@ -32,7 +32,10 @@ Deno.test("values of the process and of the store are found together, and those 
   let isAway = false;
   const added: string[] = [];
   const stored: PrivacyValues = {
-    find: () => Promise.resolve(isAway ? storeUnavailable() : success([{ ...values("s"), isJsonText: true }])),
+    find: () =>
+      Promise.resolve(
+        isAway ? storeUnavailable() : success([{ ...values("s"), isJsonText: true }]),
+      ),
     add(_object, { values }) {
       added.push(...values.map(({ core }) => core));
       return Promise.resolve(isAway ? storeUnavailable() : success(undefined));
