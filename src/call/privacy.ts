@@ -97,10 +97,10 @@ export async function replaceDocument(
 /** True if a text that the provider gets does not stand for the one in its place in a value. */
 function isMasked(
   { tokens }: CallPrivacy,
-  value: JsonValue,
+  value: JsonValue | undefined,
   sent: JsonValue | undefined,
 ): boolean {
-  const one = (text: JsonValue, other: JsonValue | undefined) =>
+  const one = (text: JsonValue | undefined, other: JsonValue | undefined) =>
     typeof text === "string" && text !== other && restoreText(String(other), tokens) !== text;
   return Array.isArray(value)
     ? value.some((text, at) => one(text, memberOf(sent, at)))

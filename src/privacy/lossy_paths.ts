@@ -32,7 +32,7 @@ const INCLUDED_LOGPROBS = "message.output_text.logprobs";
 export interface Replaced {
   readonly hasTokens: boolean;
   /** Returns true if an answer with the text at a path that providers get is not the client's. */
-  isMasked(path: JsonPath, value: JsonValue): boolean;
+  isMasked(path: JsonPath, value: JsonValue | undefined): boolean;
 }
 
 /**
