@@ -1,12 +1,20 @@
 import { createHash } from "node:crypto";
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { isObject, type JsonDocument, type JsonObject, parseExact } from "../core/json/json.ts";
+import {
+  isObject,
+  type JsonDocument,
+  type JsonObject,
+  type JsonValue,
+  parseExact,
+} from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { formTexts, type MultipartBody } from "../formats/multipart.ts";
-import { changesAnswers } from "../privacy/answer_text.ts";
-import { writePath } from "../privacy/json_strings.ts";
-import { lossyParts, lossyPaths } from "../privacy/lossy_paths.ts";
+import { decodeUriText } from "../core/uri_text.ts";
+import { changesAnswers, newMaskText } from "../privacy/answer_text.ts";
+import { finishText } from "../privacy/finish.ts";
+import { memberOf, valueAt, writePath } from "../privacy/json_strings.ts";
+import { lossyParts, lossyPaths, type Replaced } from "../privacy/lossy_paths.ts";
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
@@ -38,6 +46,7 @@ export function startPrivacy(call: Call, policy: Policy | null): void {
   client.privacy = privacy.newCall(policy);
   report.privacy = client.privacy.counts;
   hideSession(call, client.privacy);
+  hidePath(call, client.privacy);
 }
 
 /** Replacements of the values of a request. */
@@ -55,35 +64,56 @@ export async function replaceDocument(
 ): Promise<Result<JsonDocument>> {
   const { privacy } = call.client;
   if (privacy === null || document.members.length === 0) return success(document);
+  // That of the body is in the report of a refused call too.
+  hideSession(call, privacy);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
   privacy.answer.isJsonText = demandsJson(document.value);
   await recallPath(call, privacy);
   await recallContinued(call, privacy, document.value);
-  hideSession(call, privacy);
   const replaced = await paced(
     call,
     privacy,
     document.value,
     (options) => replaceInDocument(privacy, document, { ...place, ...options }),
   );
-  const written = (hasTokens: boolean) => writtenPaths(call, document.value, hasTokens);
+  if (!replaced.ok) return replaced;
+  const isSame = replaced.value === document;
+  const written = (hasTokens: boolean) =>
+    writtenPaths(call, document.value, {
+      hasTokens,
+      isMasked: (path, value) =>
+        !isSame && isMasked(privacy, value, valueAt(replaced.value.value, path)),
+    });
   const hasTokens = knownTokens(privacy).size > 0;
-  if (hasTokens || changesAnswers(privacy.policy.response)) {
+  if (hasTokens || !isSame || changesAnswers(privacy.policy.response)) {
     privacy.counts.lossy = written(hasTokens);
   }
   if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = written(true);
-  if (!replaced.ok || replaced.value === document) return replaced;
+  if (isSame) return replaced;
   return holdBody(call, replaced.value.text.length) ?? replaced;
+}
+
+/** True if a text that the provider gets does not stand for the one in its place in a value. */
+function isMasked(
+  { tokens }: CallPrivacy,
+  value: JsonValue | undefined,
+  sent: JsonValue | undefined,
+): boolean {
+  const one = (text: JsonValue | undefined, other: JsonValue | undefined) =>
+    typeof text === "string" && text !== other && restoreText(String(other), tokens) !== text;
+  return Array.isArray(value)
+    ? value.some((text, at) => one(text, memberOf(sent, at)))
+    : one(value, sent);
 }
 
 /** Returns the paths that rules let an answer keep only in part, as the API writes them. */
 function writtenPaths(
   { report: { endpoint: { api } } }: Call,
   request: JsonObject,
-  hasTokens: boolean,
+  replaced: Replaced,
 ): string[] {
-  return lossyPaths(request, hasTokens)
+  return lossyPaths(request, replaced)
     .map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 
@@ -165,6 +195,17 @@ function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   if (report.session === null || search(report.session, policy.request).length === 0) return;
   report.session = null;
   report.sessionFrom = null;
+}
+
+/** Masks the values in a path in the report: it is in log lines and spans. */
+function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
+  if (path === report.endpoint.path) return;
+  const masks = newMaskText(policy.request);
+  report.path = path.split("/").map((part) => {
+    const text = decodeUriText(part);
+    const masked = finishText(masks, text, "plain");
+    return masked === text ? part : masked;
+  }).join("/");
 }
 
 /** Searches a request within the time that it may take, with the scopes of its call. */

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { decodeUriText } from "../core/uri_text.ts";
-import { demandsJson } from "../formats/json_demand.ts";
 import { textOfString, walkJson } from "../privacy/json_strings.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { ValuedObject } from "../store/privacy_values.ts";
@@ -18,9 +17,14 @@ export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
   };
 }
 
+/** End of the path of an endpoint that returns the object that the path names. */
+const NAMED_OBJECT = /\/(?::\w+|cancel)$/;
+
 /** Finds the values of the objects that a provider has stored and the path of a call names. */
 export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void> {
-  await recall(call, privacy, pathIds(call));
+  const areJson = await recall(call, privacy, pathIds(call));
+  const isNamed = NAMED_OBJECT.test(call.report.endpoint.path);
+  if (isNamed && areJson.at(-1) === true) privacy.answer.isJsonText = true;
 }
 
 /** Returns the identifiers in the path of a call, as bodies have them. */
@@ -51,39 +55,39 @@ export function conversationIn({ conversation }: JsonObject): string | undefined
   return typeof id === "string" ? id : undefined;
 }
 
-/** Facts of stored objects that an answer with them has. */
-interface StoredFacts {
-  /** The identifiers of a list. */
-  readonly ids: readonly string[];
-  /** True for a response whose request has demanded JSON as its text. */
-  readonly isJsonText: boolean;
-}
-
-/** Returns the facts of an answer, or of an event with it, by its JSON text. Can be interrupted. */
-export function* storedFacts(text: string): Generator<void, StoredFacts, void> {
-  const ids: string[] = [];
-  let isJsonText = false;
-  yield* walkJson(text, ({ kind, start, end }, [root, ...below]) => {
-    const path = root === "response" ? below : [root, ...below];
-    const [holder, place, member, ...rest] = path;
-    if (kind !== "string" || rest.length > 0) return;
-    if (holder === "data" && member === "id") ids.push(textOfString(text, start, end));
-    if (holder === "text" && place === "format" && member === "type") {
-      isJsonText = demandsJson({ text: { format: { type: textOfString(text, start, end) } } });
-    }
+/**
+ * Returns the identifiers of the objects of a list by their place in it, by its JSON text. Can be
+ * interrupted.
+ */
+export function* listedIds(text: string): Generator<void, ReadonlyMap<number, string>, void> {
+  const ids = new Map<number, string>();
+  yield* walkJson(text, ({ kind, start, end }, [holder, place, member, ...rest]) => {
+    if (kind !== "string" || rest.length > 0 || holder !== "data" || member !== "id") return;
+    if (typeof place === "number") ids.set(place, textOfString(text, start, end));
   });
-  return { ids, isJsonText };
+  return ids;
 }
 
-/** Finds the values of objects that providers have stored. */
-export async function recall(
+/** Finds the values of the objects of a list that providers have stored. */
+export async function recallListed(
   call: Call,
-  privacy: CallPrivacy,
-  ids: readonly string[],
+  { earlier, answer }: CallPrivacy,
+  ids: ReadonlyMap<number, string>,
 ): Promise<void> {
-  if (ids.length === 0) return;
-  const values = await call.state.values.find(ids.map((id) => objectOf(call, id)));
-  for (const one of values) privacy.earlier.set(one.core, one);
+  const areJson = await recall(call, { earlier }, [...ids.values()]);
+  answer.jsonObjects = new Set([...ids.keys()].filter((_place, at) => areJson[at] === true));
+}
+
+/** Finds the values of objects that providers have stored; true for each whose text is JSON. */
+async function recall(
+  call: Call,
+  { earlier }: Pick<CallPrivacy, "earlier">,
+  ids: readonly string[],
+): Promise<readonly boolean[]> {
+  if (ids.length === 0) return [];
+  const found = await call.state.values.find(ids.map((id) => objectOf(call, id)));
+  for (const { values } of found) for (const one of values) earlier.set(one.core, one);
+  return found.map(({ isJsonText }) => isJsonText);
 }
 
 /**
@@ -101,7 +105,8 @@ export async function storeValues(
   if (tokens.length === 0) return;
   for (const one of new Set([resource.id, conversation, ...pathIds(call)])) {
     if (typeof one !== "string") continue;
-    await call.state.values.add(objectOf(call, one), tokens);
+    const isJsonText = one === resource.id && privacy.answer.isJsonText;
+    await call.state.values.add(objectOf(call, one), { values: tokens, isJsonText });
   }
 }
 

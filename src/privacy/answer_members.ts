@@ -39,8 +39,12 @@ const OPAQUE: ReadonlySet<string> = new Set([
   "thought_signature",
 ]);
 
-/** Members with bytes in objects of these types, or in members of these names. */
-const BYTES_TYPES = /^(?:redacted_thinking|base64|image_generation_call|.*audio\.delta)$/;
+/** Types of objects with bytes. */
+const BYTES_TYPES =
+  /^(?:redacted_thinking|base64|image_generation_call|output_audio|.*audio\.delta)$/;
+
+/** Members that have bytes in objects of these types. */
+const BYTES_MEMBERS: ReadonlySet<string> = new Set(["audio", "data", "delta", "result"]);
 
 /** Members whose text is the JSON of a tool call. */
 const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
@@ -52,7 +56,7 @@ const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
 export function kindOf(
   { path, parent, isKey }: StringPlace,
   string: string,
-  { isJsonText, isThinkingSigned }: AnswerForm,
+  { isJsonText, jsonObjects, isThinkingSigned }: AnswerForm,
 ): TextKind | null {
   if (isInLogprobs(path)) return null;
   const key = path.at(-1);
@@ -63,15 +67,14 @@ export function kindOf(
   if (key === undefined) return "plain";
   if (NAMES.has(key) || OPAQUE.has(key)) return null;
   if (key === "name" && isTool(path, parent)) return null;
-  if ((key === "data" || key === "result" || key === "delta") && BYTES_TYPES.test(type)) {
-    return null;
-  }
-  if (key === "data" && path.at(-2) === "audio") return null;
+  if (BYTES_MEMBERS.has(key) && BYTES_TYPES.test(type)) return null;
+  const holder = path.at(-2);
+  if (key === "data" && (holder === "audio" || holder === "input_audio")) return null;
   if (isData(string)) return null;
   if (key === "thinking" && isSigned(parent?.signature, isThinkingSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
-  const isText = isJsonText && TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
-  return isText ? "json" : "plain";
+  const isText = TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
+  return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
 /** True for bytes in an address (RFC 2397). */

@@ -2,14 +2,14 @@ import type { JsonPath } from "./json_strings.ts";
 
 /** Members that lead to the parts of an answer, and not into what a tool or a client has named. */
 const HOLDERS: ReadonlySet<string> = new Set(
-  ("choices content content_block data delta item message output part response").split(" "),
+  ("choices content content_block data delta item message output part response results").split(" "),
 );
 
 /** Steps after which a path is not one of a protocol any more: an answer may have any depth. */
 export const MAX_STEP_COUNT = 32;
 
 /** Members of the protocol whose own members a tool or a client has named. */
-const NAMING: ReadonlySet<string> = new Set(["input", "metadata"]);
+const NAMING: ReadonlySet<string> = new Set(["attributes", "document", "input", "metadata"]);
 
 /**
  * Returns the index of the first step of a path that is a member of the protocol and leads to no

@@ -1,10 +1,15 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { stringPieces } from "../core/json/json_pieces.ts";
 import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
+import { isNamedByClient } from "./answer_paths.ts";
+import { searchedNumber } from "./collect_strings.ts";
 import { type JsonPath, type Objects, textOfString, walkJson } from "./json_strings.ts";
 import { atOnce } from "../formats/at_once.ts";
 
-/** Place of a string in the JSON text of an answer, with its quotes, valid while it is visited. */
+/**
+ * Place of a string in the JSON text of an answer, with its quotes, valid while it is visited; or
+ * of a number in what a tool or a client has named, which is searched as its digits.
+ */
 export interface StringPlace extends Span {
   /** Keys and indexes that lead to the string; for a key, to its value. */
   readonly path: JsonPath;
@@ -12,6 +17,7 @@ export interface StringPlace extends Span {
   readonly parent: JsonObject | null;
   /** True for the key of a member. */
   readonly isKey: boolean;
+  readonly isNumber: boolean;
 }
 
 type Visit = (string: string, place: StringPlace) => void;
@@ -31,18 +37,24 @@ export function walkStrings(
   visit: Visit,
 ): Generator<void, void, void> {
   return walkJson(text, ({ kind, start, end, text: long }, path, parents) => {
-    if (kind === "number") return;
-    visit(long ?? textOfString(text, start, end), {
+    const isNumber = kind === "number";
+    if (isNumber && !isNamedByClient(path)) return;
+    const string = isNumber
+      ? searchedNumber(text, start, end)
+      : long ?? textOfString(text, start, end);
+    if (string === null) return;
+    visit(string, {
       path,
       parent: parents[parents.length - 1] ?? null,
       isKey: kind === "name",
+      isNumber,
       start,
       end,
     });
   }, objects);
 }
 
-/** Returns the edit that replaces a string literal. */
+/** Returns the edit that replaces a string literal, or a number. */
 export function replaceString(literal: Span, text: string): Edit {
   return replaceValue(literal, JSON.stringify(text));
 }

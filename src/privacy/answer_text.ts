@@ -1,7 +1,8 @@
-import { countMatch, type PrivacyCounts } from "../core/privacy_counts.ts";
+import { countMatch, newPrivacyCounts, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import { findTokens, type FoundToken, tokenHeldFrom, tokenSteps } from "./restore.ts";
 import { heldFrom, newSearch, search } from "./search.ts";
+import { withoutBorders } from "./text_borders.ts";
 import type { Match, Rule, TokenMap } from "./types.ts";
 
 /**
@@ -27,9 +28,12 @@ export interface AnswerText {
    * no rule finds a value.
    */
   readonly hidesLogprobs: boolean;
-  /** Returns the parts of a text in order. Those that are replaced do not overlap each other. */
-  parts(text: string, kind: TextKind): readonly Part[];
-  /** Yields the same, those of one piece of the text at a time. */
+  /**
+   * Returns the parts of a text in order, which begin at `from` or later: what is before it is only
+   * looked at. Those that are replaced do not overlap each other.
+   */
+  parts(text: string, kind: TextKind, from?: number): readonly Part[];
+  /** Yields the same of a joined text, those of one piece of it at a time. */
   partSteps(text: string, kind: TextKind): Generator<readonly Part[], void, void>;
   /**
    * Returns where the end of an unfinished text begins that more text could make a part; the length
@@ -84,6 +88,11 @@ export function changesAnswers(rules: readonly Rule[]): boolean {
 /** Maximum number of texts without a match that an answer remembers, and of their characters. */
 const MAX_CLEAN_TEXTS = 1_024, MAX_CLEAN_CHARS = 64;
 
+/** Returns a search that masks the matches of rules whatever their action is, and counts none. */
+export function newMaskText(rules: readonly Rule[]): AnswerText {
+  return newRuleText(rules.map((rule) => ({ ...rule, action: "mask" })), newPrivacyCounts());
+}
+
 /** Returns the search for the matches of response rules, of which a token is none. */
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
@@ -107,15 +116,18 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       rule,
     })).sort((a, b) => a.start - b.start);
 
-  const parts = (text: string, kind: TextKind) =>
+  const whole = (text: string, kind: TextKind) =>
     clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind);
 
   return {
     searchesAll: true,
     hidesLogprobs: changesAnswers(rules),
-    parts,
+    parts(text, kind, from = 0) {
+      const own = withoutBorders(text);
+      return from === 0 ? whole(own, kind) : partsOf(search(own, rules, from), kind);
+    },
     *partSteps(text, kind) {
-      if (text.length <= MAX_CLEAN_CHARS) return void (yield parts(text, kind));
+      if (text.length <= MAX_CLEAN_CHARS) return void (yield whole(text, kind));
       const pieces = newSearch(text, rules);
       for (let isDone = false; !isDone;) {
         isDone = !pieces.next();
@@ -131,7 +143,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       }));
       return {
         ...this,
-        parts: (text, kind) => partsOf(search(text, own), kind),
+        parts: (text, kind, from) => partsOf(search(withoutBorders(text), own, from), kind),
         heldFrom: (text) => heldFrom(text, own),
       };
     },

@@ -41,6 +41,8 @@ export function newChannel(
   const answer = whole.inStream();
   let segments: Segment[] = [];
   let context = "";
+  /** Where matches in the context may begin: the character before it is no beginning of a text. */
+  let first = 0;
 
   function decide(cutOf: (text: string) => number): void {
     const held = segments.length === 1
@@ -48,7 +50,7 @@ export function newChannel(
       : segments.map(({ text }) => text).join("");
     const text = context + held;
     const from = context.length;
-    const parts = answer.parts(text, kind).filter(({ start, end, rule }) =>
+    const parts = answer.parts(text, kind, first).filter(({ start, end, rule }) =>
       // Of a token whose beginning was delivered the rest is text.
       end > from && (rule !== null || start >= from)
     );
@@ -68,8 +70,10 @@ export function newChannel(
       })),
     );
     if (!answer.searchesAll) return;
-    const replaced = decided.findLast((part) => part.text !== null)?.end ?? 0;
-    context = text.slice(Math.max(replaced, cut - MAX_CONTEXT_CHARS), cut);
+    const replaced = decided.findLast((part) => part.text !== null)?.end ?? first;
+    const begin = Math.max(replaced, cut - MAX_CONTEXT_CHARS);
+    first = Math.min(begin, 1);
+    context = text.slice(begin - first, cut);
   }
 
   /** Fills the slots with the text between `from` and `cut`, and keeps the rest. */

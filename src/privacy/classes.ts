@@ -229,8 +229,11 @@ const MIN_DATA_CHARS = 64;
 
 const BASE64 = /^[A-Za-z0-9+/_=\r\n-]*$/;
 
-/** Beginning of an address that has data in base64 itself (RFC 2397). */
-const DATA_URL = /^data:[\w.+/-]{0,100}(?:;[\w.=-]{1,100}){0,5};base64,/;
+/**
+ * Beginning of an address that has data in base64 itself (RFC 2397), with what parsers of addresses
+ * forgive.
+ */
+const DATA_URL = /^\s{0,100}data:[^,]{0,1000};\s{0,100}base64\s{0,100},/i;
 
 /** True if a string is long data in base64. */
 export function isBase64(text: string): boolean {
@@ -247,11 +250,14 @@ export function isOpaque(text: string): boolean {
   return isBase64(text) || SEALED.test(text);
 }
 
-/** True if a string is a `data:` address in base64, whatever its path. */
-export function isDataUrl(text: string): boolean {
-  if (!text.startsWith("data:")) return false;
-  const beginning = DATA_URL.exec(text);
-  return beginning !== null && BASE64.test(text.slice(beginning[0].length));
+/**
+ * Returns the text before the data of a `data:` address in base64, whatever its path, or all of it
+ * if other characters are among the data; null for any other string.
+ */
+export function textOfDataUrl(text: string): string | null {
+  const beginning = DATA_URL.exec(text)?.[0];
+  if (beginning === undefined) return null;
+  return BASE64.test(text.slice(beginning.length)) ? beginning : text;
 }
 
 /** Top-level members whose values belong to the application, and not to one conversation. */

@@ -3,11 +3,11 @@ import type { Span } from "../formats/edit.ts";
 import {
   classOf,
   isBase64,
-  isDataUrl,
   isKnownMember,
   isOpaque,
   isShared,
   isTag,
+  textOfDataUrl,
 } from "./classes.ts";
 import { documentAt } from "./documents.ts";
 import {
@@ -67,15 +67,13 @@ export function* collectStrings(
     parents: Parents,
   ): void {
     if (kind === "number") {
-      if (isTokenList(path)) {
+      const digits = searchedNumber(text, start, end);
+      if (digits !== null) {
+        add({ text: digits, start, end, isReplaceable: false, isShared: false });
+      } else if (isTokenList(path)) {
         if (!hasTokenList) unread.push(start);
         hasTokenList = true;
-        return;
       }
-      if (end - start < MIN_NUMBER_CHARS) return;
-      const digits = digitsOf(text.slice(start, end));
-      if (!NUMBER.test(digits)) return;
-      add({ text: digits, start, end, isReplaceable: false, isShared: false });
       return;
     }
     const string = kind === "name" ? String(path.at(-1)) : long ?? textOfString(text, start, end);
@@ -87,19 +85,22 @@ export function* collectStrings(
       return;
     }
     if (string === "") return;
-    if (isDataUrl(string)) return void unread.push(start);
+    const dataUrl = textOfDataUrl(string);
+    if (dataUrl !== null) unread.push(start);
     const document = documentAt(value, path);
     const kindOfString = document === null ? classOf(path) : "text";
     const isText = kindOfString === "text" || kindOfString === "signed";
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
       if (kindOfString === "opaque" && isOpaque(string)) return;
-      if (kindOfString === "unread" && isBase64(string)) return void unread.push(start);
+      if (kindOfString === "unread" && dataUrl === null && isBase64(string)) {
+        return void unread.push(start);
+      }
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
     const shared = isShared(path) || isInstructions(value, path);
     add({
-      text: string,
+      text: dataUrl ?? string,
       start,
       end,
       isReplaceable: isText,
@@ -120,6 +121,13 @@ export function* collectStrings(
     chars = 0;
   }
   return unread;
+}
+
+/** Returns the digits of a number that is searched as text; null for any other number. */
+export function searchedNumber(text: string, start: number, end: number): string | null {
+  if (end - start < MIN_NUMBER_CHARS) return null;
+  const digits = digitsOf(text.slice(start, end));
+  return NUMBER.test(digits) ? digits : null;
 }
 
 const WITH_POINT = /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;

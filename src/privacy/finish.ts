@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
-import { type StringPlace, walkStrings } from "./answer_strings.ts";
+import { replaceString, type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import { newPositions, parseSteps } from "./json_strings.ts";
 import type { AnswerForm } from "./types.ts";
@@ -19,6 +19,7 @@ import {
 import { atOnce } from "../formats/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { joinStrings } from "./search.ts";
+import { withoutBorders } from "./text_borders.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
 
 /** Characters that are searched before other work may have its turn. */
@@ -46,7 +47,7 @@ export function* textSteps(
   isRepetition = false,
 ): Generator<void, string, void> {
   const splicer = newSplicer(text);
-  for (const parts of answer.partSteps(text, kind)) {
+  for (const parts of answer.partSteps(withoutBorders(text), kind)) {
     addParts(answer, splicer, parts, isRepetition);
     yield;
   }
@@ -118,6 +119,11 @@ function* finishJson(
     const [first] = group;
     if (first === undefined) return;
     const { holder } = first;
+    if (first.isNumber) {
+      const finished = finishText(answer, first.string, first.kind);
+      if (finished !== first.string) strings.add(replaceString(first, finished));
+      return;
+    }
     const joined = joinStrings(group.map(({ string }) => string));
     const moves = holder === null ? null : newMoves(joined);
     if (holder !== null && moves !== null) annotated.set(holder, moves);
@@ -159,8 +165,8 @@ function* finishJson(
     }
     const kind = kindOf(place, string, form);
     if (kind === null) return;
-    const { start, end } = place;
-    waiting.push({ string, kind, start, end, holder: annotatedBy(place) });
+    const { start, end, isNumber } = place;
+    waiting.push({ string, kind, start, end, isNumber, holder: annotatedBy(place) });
   });
   for (let isDone = false; !isDone;) {
     isDone = walk.next().done === true;
@@ -187,22 +193,28 @@ function* finishJson(
   return finished;
 }
 
-/** Divides strings into those that are searched together: what has positions is alone. */
+/** Divides strings into those that are searched together: others have positions or are numbers. */
 function groupsOf(strings: readonly SearchedString[]): readonly (readonly SearchedString[])[] {
   const groups: SearchedString[][] = [];
   let last: SearchedString[] | undefined;
   for (const one of strings) {
-    const isOpen = last?.[0]?.kind === one.kind && last[0].holder === null && one.holder === null;
+    const [first] = last ?? [];
+    const isOpen = first?.kind === one.kind && !isAlone(first) && !isAlone(one);
     if (isOpen) last?.push(one);
     else groups.push(last = [one]);
   }
   return groups;
 }
 
+function isAlone({ holder, isNumber }: SearchedString): boolean {
+  return holder !== null || isNumber;
+}
+
 /** A string of a whole answer that is searched. */
 interface SearchedString extends Span {
   readonly string: string;
   readonly kind: TextKind;
+  readonly isNumber: boolean;
   /** The part with annotations whose text it is; null for any other string. */
   readonly holder: JsonObject | null;
 }

@@ -5,6 +5,9 @@ import { type JsonPath, valueAt } from "./json_strings.ts";
 /** Keywords that a value keeps and its token breaks, so that no provider can enforce both. */
 const TEXT_KEYWORDS: ReadonlySet<string> = new Set(["pattern", "format", "minLength", "maxLength"]);
 
+/** Keywords whose texts answers repeat: what is masked in them has its label in answers too. */
+const LITERALS: ReadonlySet<string> = new Set(["enum", "const"]);
+
 /** Where the schemas of answers are, in all client APIs. */
 const FORMATS: readonly JsonPath[] = [
   ["response_format", "json_schema", "schema"],
@@ -26,14 +29,23 @@ const MAX_PATHS = 16, MAX_SCHEMA_LEVELS = 32;
 /** Name of log probabilities in `include` (Responses API). */
 const INCLUDED_LOGPROBS = "message.output_text.logprobs";
 
+/** Facts of a request in which rules have replaced values. */
+export interface Replaced {
+  readonly hasTokens: boolean;
+  /** Returns true if an answer with the text at a path that providers get is not the client's. */
+  isMasked(path: JsonPath, value: JsonValue | undefined): boolean;
+}
+
 /**
  * Returns the paths of a request that privacy rules let an answer keep only in part: if it has
- * tokens, keywords of its schemas for texts, which a token does not satisfy; and log probabilities,
- * which are those of tokens, or are left out.
+ * tokens, keywords of its schemas for texts, which a token does not satisfy; texts of its schemas
+ * that are masked; and log probabilities, which are those of tokens, or are left out.
  */
-export function lossyPaths(request: JsonObject, hasTokens: boolean): readonly JsonPath[] {
+export function lossyPaths(
+  request: JsonObject,
+  { hasTokens, isMasked }: Replaced,
+): readonly JsonPath[] {
   const found = logprobPaths(request);
-  if (!hasTokens) return found;
 
   function visit(schema: JsonValue | undefined, path: JsonPath): void {
     if (path.length > MAX_SCHEMA_LEVELS || found.length >= MAX_PATHS) return;
@@ -42,8 +54,11 @@ export function lossyPaths(request: JsonObject, hasTokens: boolean): readonly Js
     } else if (isObject(schema)) {
       for (const [key, value] of Object.entries(schema)) {
         // A property may have the name of a keyword; its value then is a schema.
-        if (TEXT_KEYWORDS.has(key) && !isObject(value)) found.push([...path, key]);
-        else visit(value, [...path, key]);
+        const own = [...path, key];
+        if (isObject(value)) visit(value, own);
+        else if (TEXT_KEYWORDS.has(key) && hasTokens) found.push(own);
+        else if (!LITERALS.has(key)) visit(value, own);
+        else if (isMasked(own, value)) found.push(own);
       }
     }
   }

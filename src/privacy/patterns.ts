@@ -1,6 +1,7 @@
 import { RE2JS } from "re2js";
 import type { Check } from "./checks.ts";
 import { startOfRun } from "./detectors/characters.ts";
+import { PART_BORDER, STRING_BORDER } from "./text_borders.ts";
 import type { Finder, Steps, TextFinder } from "./types.ts";
 
 /**
@@ -57,20 +58,29 @@ export function newPatternFinder(
   const base = { label, maxChars } as const;
   const finder: TextFinder = {
     ...base,
-    search(text) {
+    search(text, from) {
       let next = 0;
+      let stringEnd = -1;
+      let partEnd = -1;
+      let isMet = false;
       let steps: Steps | null = null;
       return () => {
         const step = steps?.() ?? null;
         if (step !== null || next >= text.length) return step;
-        // Strings are searched together, with this character between them.
-        const separator = text.indexOf("\0", next);
-        const [start, end] = [next, separator < 0 ? text.length : separator];
-        const part = text.slice(start, end);
-        steps = contains.length === 0 || containsOne(part) ? stepsIn(part, start) : null;
+        if (next > stringEnd) {
+          stringEnd = endAt(text.indexOf(STRING_BORDER, next));
+          isMet = contains.length === 0 || containsOne(text.slice(next, stringEnd));
+        }
+        if (next > partEnd) partEnd = endAt(text.indexOf(PART_BORDER, next));
+        const [start, end] = [next, Math.min(stringEnd, partEnd)];
+        steps = isMet ? stepsIn(text.slice(start, end), start, from - start) : null;
         next = end + 1;
         return steps?.() ?? { searched: end, match: null };
       };
+
+      function endAt(border: number): number {
+        return border < 0 ? text.length : border;
+      }
     },
     heldFrom: (text) => heldFrom(text),
   };
@@ -81,9 +91,9 @@ export function newPatternFinder(
     let waited = 0;
     return {
       ...base,
-      search(text) {
+      search(text, from) {
         isMet ||= containsOne(text);
-        return isMet ? stepsIn(text) : () => null;
+        return isMet ? stepsIn(text, 0, from) : () => null;
       },
       heldFrom(text) {
         if (isMet) return heldFrom(text);
@@ -101,11 +111,11 @@ export function newPatternFinder(
     };
   }
 
-  /** Searches a string that begins at `offset`. */
-  function stepsIn(text: string, offset = 0): Steps {
+  /** Searches a string that begins at `offset`, from a place in it on. */
+  function stepsIn(text: string, offset = 0, begin = 0): Steps {
     let stepChars = MIN_STEP_CHARS;
     let isRest = false;
-    let from = 0;
+    let from = Math.max(0, begin);
     return () => {
       if (from >= text.length) return null;
       const to = Math.min(text.length, from + stepChars);

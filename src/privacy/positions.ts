@@ -119,7 +119,7 @@ export function newWholeMover(
     const key = annotatedKey(parent);
     const text = parent[key];
     if (typeof text !== "string") return [];
-    const place = { start: 0, end: 0, path: [...path, key], parent, isKey: false };
+    const place = { start: 0, end: 0, path: [...path, key], parent, isKey: false, isNumber: false };
     const kind = kindOf(place, text, form);
     return kind === null ? [] : movesOf(text, answer.parts(text, kind));
   }

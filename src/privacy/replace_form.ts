@@ -23,7 +23,10 @@ export async function replaceInForm(
     return refuse("privacy_unread", UNREAD, isValue ? "*" : file.name);
   }
   const texts = formTexts(form);
-  const heads = formHeads(form).map((head) => `${JSON.stringify(head)}:null`);
+  // Without the backslashes that may escape any character in a quoted name.
+  const heads = formHeads(form).map((head) =>
+    `${JSON.stringify(head.replace(/\\(.)/g, "$1"))}:null`
+  );
   const fields = form.parts.flatMap(({ name }, index) => {
     const text = texts[index] ?? null;
     return text === null ? [] : [`${JSON.stringify(name)}:${JSON.stringify(text)}`];

@@ -142,7 +142,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       const kind = kindOf(place, string, form);
       if (kind === null) return;
       const { start, end } = place;
-      const name = place.isKey ? null : event.channelOf(place.path);
+      const name = place.isKey || place.isNumber ? null : event.channelOf(place.path);
       // What is behind a long string of the event waits for it.
       if (long.length > 0 || string.length > STEP_CHARS) {
         long.push({ literal: { start, end }, string, kind, name });

@@ -1,3 +1,4 @@
+import { STRING_BORDER, withoutBorders } from "./text_borders.ts";
 import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
@@ -10,24 +11,19 @@ const MAX_BACK_CHARS = 512;
 /** Characters before a piece that its matches may reach back to, besides their own length. */
 const CONTEXT_CHARS = 16;
 
-/** Returns the matches of rules in a text, as `Search` says. */
-export function search(text: string, rules: readonly Rule[]): readonly Match[] {
-  const pieces = newSearch(text, rules);
+/**
+ * Returns the matches of rules in a joined text that begin at `from` or later, as `Search` says.
+ * What is before it is only looked at.
+ */
+export function search(text: string, rules: readonly Rule[], from = 0): readonly Match[] {
+  const pieces = newSearch(text, rules, { from });
   while (pieces.next()) { /* the whole text */ }
   return pieces.matches();
 }
 
-/** The character between strings that are searched as one text, and its replacement in them. */
-const SEPARATOR = "\0", OWN_SEPARATOR = "\x01";
-
-/**
- * Returns strings as one text to search. No finder reads over what is between them, so none has it
- * itself.
- */
+/** Returns strings as one text to search. No finder reads over what is between them. */
 export function joinStrings(strings: readonly string[]): string {
-  return strings.map((text) =>
-    text.includes(SEPARATOR) ? text.replaceAll(SEPARATOR, OWN_SEPARATOR) : text
-  ).join(SEPARATOR);
+  return strings.map(withoutBorders).join(STRING_BORDER);
 }
 
 /** A search of a text in pieces, each of which takes a few milliseconds. */
@@ -55,22 +51,27 @@ interface StepSearch {
   searched: number;
 }
 
-/** Begins a search of a text, in which matches begin in pieces of `pieceChars`. */
+/**
+ * Begins a search of a joined text, in which matches begin at `from` or later in pieces of
+ * `pieceChars`.
+ */
 export function newSearch(
   text: string,
   rules: readonly Rule[],
-  pieceChars = PIECE_CHARS,
+  { from = 0, pieceChars = PIECE_CHARS }: {
+    readonly from?: number;
+    readonly pieceChars?: number;
+  } = {},
 ): Search {
   let found: Match[] = [];
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
-  let from = 0;
   let count = 0;
   /** How far the finders have come that go through the text by themselves. */
   const begun: StepSearch[] = [];
   for (const rule of rules) {
     for (const finder of rule.finders) {
       if (!("search" in finder)) continue;
-      begun.push({ rule, finder, steps: finder.search(text), searched: 0 });
+      begun.push({ rule, finder, steps: finder.search(text, from), searched: 0 });
     }
   }
 
@@ -181,9 +182,10 @@ function withoutTokens(text: string, matches: readonly Match[]): readonly Match[
  * longer one, when more text follows; the length of the text if there is none.
  */
 export function heldFrom(text: string, rules: readonly Rule[]): number {
+  const own = withoutBorders(text);
   let least = text.length;
   for (const { finders } of rules) {
-    for (const finder of finders) least = Math.min(least, finder.heldFrom(text));
+    for (const finder of finders) least = Math.min(least, finder.heldFrom(own));
   }
   return least;
 }

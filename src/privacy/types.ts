@@ -34,8 +34,8 @@ export interface LocalFinder extends FinderFacts {
 
 /** A finder that goes through the whole text by itself. */
 export interface TextFinder extends FinderFacts {
-  /** Begins the search of a text. */
-  search(text: string): Steps;
+  /** Begins the search of a text for matches that begin at `from` or later. */
+  search(text: string, from: number): Steps;
 }
 
 /** Finds the values of one kind in a text. */
@@ -116,6 +116,8 @@ export interface Tokens extends TokenMap {
 export interface AnswerForm {
   /** True if the request demands JSON as the text of the answer. */
   isJsonText: boolean;
+  /** Places of the objects in a list whose requests have demanded it; absent for no list. */
+  jsonObjects?: ReadonlySet<number>;
   /** True if the thinking comes from the provider as it is, which has signed it. */
   isThinkingSigned: boolean;
   /**

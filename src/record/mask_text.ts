@@ -1,4 +1,5 @@
-import { heldFrom, joinStrings, newSearch } from "../privacy/search.ts";
+import { heldFrom, newSearch } from "../privacy/search.ts";
+import { PART_BORDER, STRING_BORDER, withoutBorders } from "../privacy/text_borders.ts";
 import type { Match, Rule } from "../privacy/types.ts";
 
 /** A part of a text between two quotes. */
@@ -33,7 +34,7 @@ export function maskText(
   checkTime?: CheckTime,
 ): string {
   const pieces = piecesOf(text);
-  const joined = pieces.map((piece) => searchedText(piece.text)).join("\0");
+  const joined = pieces.map((piece) => searchedText(piece.text)).join(STRING_BORDER);
   const matches = matchesIn(joined, rules, checkTime);
   if (matches.length === 0) return text;
   let index = 0;
@@ -103,10 +104,12 @@ const NUMBER = /^[\d.eE+-]+$/;
 /** Quotes of JSON in a string, with the backslashes that escape them there. */
 const INNER_QUOTE = /\\*"/g;
 
-/** Returns a text of the same length in which only a quote is what no match reaches over. */
-function searchedText(written: string): string {
-  const text = joinStrings([written]);
-  return text.includes('"') ? text.replace(INNER_QUOTE, ({ length }) => "\0".repeat(length)) : text;
+/** Returns a text of the same length in which a quote is what no match reaches over. */
+function searchedText(text: string): string {
+  const own = withoutBorders(text);
+  return own.includes('"')
+    ? own.replace(INNER_QUOTE, ({ length }) => PART_BORDER.repeat(length))
+    : own;
 }
 
 /** Divides a text at its quotes, except those that are escaped. */

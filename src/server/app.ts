@@ -77,6 +77,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     async unknownPath({ req, env: { peer } }) {
       const call = callOf(req, UNKNOWN_ENDPOINT);
       const stopped = await enter(call, req.raw, peer);
+      if (stopped === null) startPrivacy(call, policyOf(call));
       return respond(call, stopped ?? unknownUrl(), responder, peer);
     },
   };
@@ -166,6 +167,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const stopped = await enter(call, req.raw, peer);
     if (stopped !== null) return respond(call, stopped, responder, peer);
+    startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respond(call, refusal, responder);

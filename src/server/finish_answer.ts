@@ -1,7 +1,6 @@
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
-import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import {
   charsOf,
   type HttpResponse,
@@ -12,7 +11,7 @@ import {
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
-import { knownTokens, pathIds, recall, recallPath, storedFacts } from "../call/stored_values.ts";
+import { knownTokens, listedIds, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
 import {
@@ -22,7 +21,7 @@ import {
   utf8Text,
   utf8TextSteps,
 } from "../formats/utf8.ts";
-import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
+import { type AnswerText, newMaskText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
 import { tokenMayBeIn } from "../privacy/restore.ts";
@@ -51,15 +50,14 @@ export async function finishAnswer(
   privacy: CallPrivacy,
   made: Result<Reply>,
 ): Promise<FinishedAnswer> {
-  let reply = made.ok ? made.value : failureReply(call, made.failure);
+  const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
   if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);
     const bodies = newBodies(call);
-    if (reply.kind === "whole") await recallRead(call, privacy, reply.response, bodies);
-    else if (isOfStored(call)) reply = { ...reply, records: recordsRead(call, privacy, reply) };
+    if (reply.kind === "whole") await recallList(call, privacy, reply.response, bodies);
     const tokens = knownTokens(privacy);
     const finishWhole = newFinishWhole(call, privacy, bodies);
     const ruled = response.length === 0
@@ -88,52 +86,19 @@ export function isOfProvider({ report: { attempts, cache } }: Call): boolean {
   return attempts.length > 0 || cache === "HIT";
 }
 
-/**
- * Finds the values of the objects of a list, such as one of several accounts, and how the texts of
- * a stored response are written.
- */
-async function recallRead(
+/** Finds the values of the objects of a list, such as one of several accounts. */
+async function recallList(
   call: Call,
   privacy: CallPrivacy,
   { body }: HttpResponse,
   { textOf, problemOf }: Bodies,
 ): Promise<void> {
-  if (!isOfStored(call)) return;
+  if (call.method !== "GET") return;
   const pace = paceOf(call);
   const { text } = await textOf(body);
   if (!(await atPace(pace, tokenMayBeIn(text)))) return;
   if (!isJsonText(text, await problemOf(body))) return;
-  const { ids, isJsonText: isJson } = await atPace(pace, storedFacts(text));
-  privacy.answer.isJsonText = isJson;
-  await recall(call, privacy, ids);
-}
-
-/** True for an answer that is a stored object, or a list of them. */
-function isOfStored(call: Call): boolean {
-  return call.method === "GET" || pathIds(call).length > 0;
-}
-
-/**
- * Returns the events of a stored response. The first one says how its texts are written, unless the
- * client reads from a later one on.
- */
-async function* recordsRead(
-  call: Call,
-  { answer }: CallPrivacy,
-  { records }: StreamReply,
-): AsyncGenerator<readonly StreamRecord[], void, void> {
-  let isFirst = true;
-  for await (const group of records) {
-    const first = isFirst ? group.find(({ data }) => data !== "") : undefined;
-    if (first !== undefined) {
-      isFirst = false;
-      const problem = first.outline === undefined ? undefined : null;
-      if (isJsonText(first.data, problem)) {
-        answer.isJsonText = (await atPace(paceOf(call), storedFacts(first.data))).isJsonText;
-      }
-    }
-    yield group;
-  }
+  await recallListed(call, privacy, await atPace(pace, listedIds(text)));
 }
 
 /** A turn over a WebSocket after a search. */
@@ -328,8 +293,7 @@ function withoutMatches(
   records: readonly StreamRecord[],
   { policy, answer: form }: CallPrivacy,
 ): readonly StreamRecord[] {
-  const masks = policy.response.map((rule) => ({ ...rule, action: "mask" as const }));
-  const answer = newRuleText(masks, newPrivacyCounts());
+  const answer = newMaskText(policy.response);
   return records.map((record) => {
     const data = finishDocument(answer, record.data, form);
     return data === record.data ? record : { ...record, data, raw: null };

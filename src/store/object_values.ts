@@ -1,11 +1,11 @@
-import type { PrivacyValues, TokenizedValue, ValuedObject } from "./privacy_values.ts";
+import type { PrivacyValues, ValuedObject, ValuesOfObject } from "./privacy_values.ts";
 
 /** Values of the objects that providers store, as calls use them. */
 export interface ObjectValues {
-  /** Returns the values of these objects, as far as they are known. */
-  find(objects: readonly ValuedObject[]): Promise<readonly TokenizedValue[]>;
+  /** Returns the values of each of these objects, as far as they are known. */
+  find(objects: readonly ValuedObject[]): Promise<readonly ValuesOfObject[]>;
   /** Adds values to those of an object. */
-  add(object: ValuedObject, values: readonly TokenizedValue[]): Promise<void>;
+  add(object: ValuedObject, added: ValuesOfObject): Promise<void>;
 }
 
 /** Values of a gateway that stores nothing. */
@@ -27,10 +27,17 @@ export function newObjectValues(
     async find(objects) {
       if (objects.length === 0) return [];
       const found = await Promise.all(places.map((place) => place.find(objects)));
-      return found.flatMap((one) => one.ok ? one.value : []);
+      const known = found.flatMap((one) => one.ok ? [one.value] : []);
+      return objects.map((_object, at) => {
+        const parts = known.flatMap((one) => one[at] ?? []);
+        return {
+          values: parts.flatMap(({ values }) => values),
+          isJsonText: parts.some(({ isJsonText }) => isJsonText),
+        };
+      });
     },
-    async add(object, values) {
-      for (const place of places) await place.add(object, values);
+    async add(object, added) {
+      for (const place of places) await place.add(object, added);
     },
   };
 }

@@ -17,12 +17,22 @@ export interface ValuedObject {
   readonly id: string;
 }
 
+/** The values of an object, and how they are written in it. */
+export interface ValuesOfObject {
+  readonly values: readonly TokenizedValue[];
+  /** True if the object is an answer whose text is JSON. */
+  readonly isJsonText: boolean;
+}
+
+/** Values of an object that has none. */
+export const NO_VALUES_OF_OBJECT: ValuesOfObject = { values: [], isJsonText: false };
+
 /** Values of the objects that providers store, in a store that encrypts them. */
 export interface PrivacyValues {
-  /** Returns the values of these objects; their lifetime starts with their last use. */
-  find(objects: readonly ValuedObject[]): Stored<readonly TokenizedValue[]>;
+  /** Returns the values of each of these objects; their lifetime starts with their last use. */
+  find(objects: readonly ValuedObject[]): Stored<readonly ValuesOfObject[]>;
   /** Adds values to those of an object. Values beyond the size of an object are left out. */
-  add(object: ValuedObject, values: readonly TokenizedValue[]): Stored<void>;
+  add(object: ValuedObject, added: ValuesOfObject): Stored<void>;
 }
 
 /** Maximum size of the values of one object. */

@@ -220,6 +220,30 @@ Deno.test("an enum with a value holds for the schema of the client, which is che
   assert(!gateway.sent.join().includes("bob.miller"));
 });
 
+Deno.test("a text of a schema that a rule masks is named in X-Gateway-Lossy, and one that is replaced is not", async () => {
+  const schema = {
+    type: "object",
+    properties: {
+      a: { enum: ["x", "eve@example.com"] },
+      b: { const: VALUE },
+      enum: { enum: ["y"], pattern: "^y" },
+    },
+  };
+  const lossy = async (action: string) => {
+    const config = configOf(false).replace("action: replace", `action: ${action}`);
+    const gateway = gatewayOf(config, () => completion("{}"));
+    const { response } = await gateway.call("POST", "/v1/chat/completions", {
+      model: "m",
+      messages: [{ role: "user", content: "Hi" }],
+      response_format: { type: "json_schema", json_schema: { name: "x", schema, strict: false } },
+    });
+    return response.headers.get("x-gateway-lossy")?.split(", ");
+  };
+  const below = "response_format.json_schema.schema.properties";
+  assertEquals(await lossy("mask"), [`${below}.a.enum`, `${below}.b.const`]);
+  assertEquals(await lossy("replace"), [`${below}.enum.pattern`]);
+});
+
 Deno.test("what the gateway itself stores is shown as its client wrote it, whatever a response rule masks", async () => {
   const rules = privacyConfig([
     "find: [email], action: replace",
@@ -549,7 +573,8 @@ Deno.test("a value in the text of a structured output is escaped when its stored
     ].map((event, sequence_number) =>
       `event: ${event.type}\ndata: ${JSON.stringify({ ...event, sequence_number })}\n\n`
     );
-    const answer = isStream ? events.join("") : JSON.stringify(response);
+    const from = String(url).includes("starting_after=0") ? 1 : 0;
+    const answer = isStream ? events.slice(from).join("") : JSON.stringify(response);
     return new Response(streamOf([new TextEncoder().encode(answer)]), {
       headers: { "content-type": isStream ? "text/event-stream" : "application/json" },
     });
@@ -575,9 +600,69 @@ Deno.test("a value in the text of a structured output is escaped when its stored
   await call("POST", "", { ...request, text: { format } });
   const cancelled = await call("POST", "/resp_1/cancel");
   assertEquals(JSON.parse(JSON.parse(cancelled).output[0].content[0].text), { to: value });
-  const events = await call("GET", "/resp_1?stream=true");
-  const delta = /data: (.*output_text.delta.*)/.exec(events)?.[1] ?? "{}";
-  assertEquals(JSON.parse(JSON.parse(delta).delta), { to: value }, events);
+  for (const after of ["", "&starting_after=0"]) {
+    const events = await call("GET", `/resp_1?stream=true${after}`);
+    assertEquals(events.includes("response.created"), after === "");
+    const delta = /data: (.*output_text.delta.*)/.exec(events)?.[1] ?? "{}";
+    assertEquals(JSON.parse(JSON.parse(delta).delta), { to: value }, events);
+  }
+});
+
+Deno.test("a value in the JSON text of a stored completion is escaped when it is read, changed or listed, and no other one", async () => {
+  const value = 'Blue "Falcon"';
+  const format = { type: "json_schema", json_schema: { name: "x", schema: {}, strict: false } };
+  const made: ReturnType<typeof completion>[] = [];
+  let token = "";
+  const fetch: Fetch = async (url, { method, body }) => {
+    const text = await new Response(body ?? "").text();
+    const [, rest = ""] = new URL(String(url)).pathname.split("/completions");
+    const [, id = "", messages = ""] = rest.split("/");
+    const isNew = method === "POST" && id === "";
+    token = /qz(?:[a-z]{2}){8}value/.exec(text)?.[0] ?? token;
+    if (isNew) {
+      const content = text.includes("json_schema") ? JSON.stringify({ to: token }) : `to ${token}`;
+      made.push(completion(content, `chatcmpl-${made.length}`));
+    }
+    const question = { id: `${id}-0`, role: "user", content: `Mail ${token}` };
+    const data = messages === "" ? made : [question];
+    const answer = isNew ? made.at(-1) : made.find((one) => one.id === id);
+    const isList = messages !== "" || answer === undefined;
+    return new Response(
+      streamOf([
+        new TextEncoder().encode(JSON.stringify(isList ? { object: "list", data } : answer)),
+      ]),
+      { headers: { "content-type": "application/json" } },
+    );
+  };
+  const config = configOf(false).replace("find: [email]", `words: ['${value}']`);
+  const { app } = testGateway(config, scriptedWorld({ fetch }));
+  const call = async (method: string, path = "", body?: object) => {
+    const headers = {
+      authorization: "Bearer key-a-0123456789abcdef",
+      "content-type": "application/json",
+    };
+    const url = `http://gateway.test/v1/chat/completions${path}`;
+    const init = { method, headers, ...body !== undefined && { body: JSON.stringify(body) } };
+    return JSON.parse(await (await app(new Request(url, init))).text());
+  };
+  const request = {
+    model: "m",
+    store: true,
+    messages: [{ role: "user", content: `Mail ${value}` }],
+  };
+  await call("POST", "", request);
+  await call("POST", "", { ...request, response_format: format });
+  const contentOf = (one: ReturnType<typeof completion>) => one.choices[0]?.message.content ?? "";
+  const { data } = await call("GET");
+  const read = await call("GET", "/chatcmpl-1");
+  const changed = await call("POST", "/chatcmpl-1", { metadata: { a: "b" } });
+  for (const one of [data[1], read, changed]) {
+    assertEquals(JSON.parse(contentOf(one)), { to: value });
+  }
+  for (const one of [data[0], await call("GET", "/chatcmpl-0")]) {
+    assertEquals(contentOf(one), `to ${value}`);
+  }
+  assertEquals((await call("GET", "/chatcmpl-1/messages")).data[0].content, `Mail ${value}`);
 });
 
 Deno.test("the stored input of a local response has the label of a masked value", async () => {

@@ -1,12 +1,15 @@
 import { lossyPaths } from "../../src/privacy/lossy_paths.ts";
 import { assertEquals } from "../support/assert.ts";
 
+const replaced = (hasTokens: boolean, isMasked = () => false) => ({ hasTokens, isMasked });
+
 Deno.test("keywords for texts in the schemas of every client API are named, and properties of that name are not", () => {
   const schema = {
     type: "object",
     properties: { format: { type: "string", maxLength: 9 }, list: { items: { pattern: "^a" } } },
   };
-  const names = (request: object) => lossyPaths({ ...request }, true).map((path) => path.join("."));
+  const names = (request: object) =>
+    lossyPaths({ ...request }, replaced(true)).map((path) => path.join("."));
   const inner = ["properties.format.maxLength", "properties.list.items.pattern"];
   const below = (prefix: string) => inner.map((path) => `${prefix}.${path}`);
   assertEquals(
@@ -34,7 +37,7 @@ Deno.test("log probabilities are named in each form, with and without tokens", (
     { logprobs: false, include: ["a"] },
   ];
   for (const hasTokens of [true, false]) {
-    assertEquals(requests.map((one) => lossyPaths({ ...one }, hasTokens)), [
+    assertEquals(requests.map((one) => lossyPaths({ ...one }, replaced(hasTokens))), [
       [["logprobs"]],
       [["logprobs"]],
       [["include", 1]],
@@ -42,7 +45,7 @@ Deno.test("log probabilities are named in each form, with and without tokens", (
     ]);
   }
   const schema = { type: "string", pattern: "^a" };
-  assertEquals(lossyPaths({ tools: [{ input_schema: schema }] }, false), []);
+  assertEquals(lossyPaths({ tools: [{ input_schema: schema }] }, replaced(false)), []);
 });
 
 Deno.test("a path has the beginning of a long name: each of several below it would hold all of it", () => {

@@ -266,6 +266,51 @@ Deno.test("lists of tokens are counted as unread, and data is refused with its p
   );
 });
 
+Deno.test("an address with data is unread however it is written, and what is around its data is searched", async () => {
+  const read = async (url: string) => {
+    const privacy = callWith("find: [email, aws_key], action: replace");
+    const sent = await replaced(
+      privacy,
+      JSON.stringify({ messages: [{ content: [{ image_url: { url } }] }] }),
+    );
+    return [privacy.counts.unread, sent] as const;
+  };
+  const unchanged = [
+    `DATA:image/PNG;Base64,${DATA}`,
+    ` data:image/png; charset=x ;base64 ,${DATA}`,
+    `data:image/png;name="a b.png";base64,${DATA}`,
+    `data:image/png;base64,${DATA}%3D`,
+  ];
+  for (const url of unchanged) {
+    const [unread, sent] = await read(url);
+    assertEquals([unread, sent.includes(JSON.stringify(url))], [1, true], url);
+  }
+  for (
+    const hidden of [
+      "data:AKIAIOSFODNN7EXAMPLE;base64,",
+      "data:a/b;name=a@x.com;base64,QUJD,a@x.com",
+    ]
+  ) {
+    const [unread, sent] = await read(hidden + DATA);
+    assert(unread === 1 && /qz[a-z]+/.test(sent) && !/AKIA|a@x/.test(sent), sent);
+  }
+  assertEquals((await read("data:text/plain,QUJD"))[0], 0);
+});
+
+Deno.test("a number among tokens that is none is searched like any other number", async () => {
+  const CARD = "find: [card], action: replace";
+  for (const list of ["[4111111111111111]", "[1, 4111111111111111]", "[[2], [4111111111111111]]"]) {
+    for (const member of ["input", "prompt"]) {
+      assertMatch(
+        await replaced(callWith(CARD), `{"${member}":${list}}`),
+        /^privacy_unreplaceable /,
+      );
+    }
+  }
+  const tokens = '{"input":[[1, 123456789], [3]]}';
+  assertEquals(await replaced(callWith(CARD), tokens), tokens);
+});
+
 Deno.test("signed thinking and sealed content stay as they are", async () => {
   const signed = { type: "thinking", thinking: "for a@x.com", signature: DATA };
   const kept = { messages: [{ role: "assistant", content: [signed] }] };

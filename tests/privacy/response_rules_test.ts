@@ -200,8 +200,33 @@ Deno.test("identifiers and the bytes of media are not searched", () => {
     id: "resp_4111111111111111",
     b64_json: "4111111111111111",
     type: "4111111111111111",
+    output: [
+      { type: "speech.audio.delta", audio: "4111111111111111" },
+      { type: "response.audio.delta", delta: "4111111111111111" },
+      { type: "output_audio", data: "4111111111111111" },
+      { type: "input_audio", input_audio: { data: "4111111111111111" } },
+    ],
   });
   assertEquals(finishDocument(rules(MASKS).answer, text, PLAIN), text);
+});
+
+Deno.test("a number in the input of a tool is masked as a text, and numbers of a protocol stay", () => {
+  const text = (card: string) =>
+    `{"content":[{"type":"tool_use","id":"t","name":"f","input":{"card":${card},"n":[1,${card}],"to":"x"}}],"created":4111111111111111}`;
+  const { answer, counts } = rules(MASKS);
+  assertEquals(finishDocument(answer, text("4111111111111111"), PLAIN), text('"[card]"'));
+  assertEquals(finishDocument(answer, text("4.111111111111111e15"), PLAIN), text('"[card]"'));
+  assertEquals(counts.matches.map(({ count }) => count), [4]);
+  const event = eventOf({
+    type: "content_block_start",
+    index: 0,
+    content_block: JSON.parse(text("4111111111111111")).content[0],
+  });
+  const [{ data } = event] = run(rules(MASKS).answer, [event]).records;
+  assertEquals(JSON.parse(data).content_block.input, { card: "[card]", n: [1, "[card]"], to: "x" });
+  const refusing = rules(MASKS.replace("mask", "refuse")).answer;
+  finishDocument(refusing, text("4111111111111111"), PLAIN);
+  assert(refusing.isRefused());
 });
 
 Deno.test("names and words that each event of a stream has are searched once", () => {
@@ -249,6 +274,65 @@ Deno.test("contains looks at the whole text of a stream that is cut anywhere, al
     }),
     { numRuns: 250 },
   );
+});
+
+/** Returns a text after a rule: of a stream in these pieces, and as a whole. */
+function bothWays(rule: string, pieces: readonly string[]): [stream: string, whole: string] {
+  const sent = pieces.map((content) => chunk({ content }));
+  const { records } = run(rules(rule).answer, [...sent, chunk({}, "stop"), DONE]);
+  const whole = finishDocument(
+    rules(rule).answer,
+    JSON.stringify({ text: pieces.join("") }),
+    PLAIN,
+  );
+  return [joined(records, deltasOf).content ?? "", JSON.parse(whole).text];
+}
+
+const PATTERN = "phase: response, action: mask, max_length: 16, pattern:";
+
+Deno.test("a character that separates texts in a search is one like any other in a stream and a long event", () => {
+  const text = "the key: \0a1b2c3 and so on";
+  for (const rule of ["'key:.{8}'", "'key:.{8}', contains: [key]"]) {
+    for (const pieces of [[...text], [text], [text.padEnd(40_000)]]) {
+      const [stream, whole] = bothWays(`${PATTERN} ${rule}`, pieces);
+      assertEquals([stream.trim(), whole.trim()], Array(2).fill("the [value] and so on"));
+    }
+  }
+  const key = "-----BEGIN PRIVATE KEY-----\nMII\0\x01abc\n-----END PRIVATE KEY-----";
+  for (const pieces of [[...key], [key.padEnd(40_000)]]) {
+    const both = bothWays("find: [private_key], phase: response, action: mask", pieces);
+    assertEquals(both.map((one) => one.trim()), Array(2).fill("[privatekey]"));
+  }
+});
+
+Deno.test("the beginning of a text is the only one for a pattern, wherever a stream is cut and whatever was masked before", () => {
+  const anchored = `${PATTERN} '(?:^|x)[^.]{0,80}(?P<value>[0-9]{4})'`;
+  const word = `${PATTERN} '\\b[0-9]{3}\\b|red'`;
+  const texts = [
+    [
+      anchored,
+      `is 1234. ${"a".repeat(90)} 5678 and so on`,
+      `is [value]. ${"a".repeat(90)} 5678 and so on`,
+    ],
+    [word, "it is red123 and 456 too, and more", "it is [value]123 and [value] too, and more"],
+  ] as const;
+  for (const [rule, text, expected] of texts) {
+    const halves = Array.from(text, (_, at) => [text.slice(0, at), text.slice(at)]);
+    for (const pieces of [[...text], ...halves]) {
+      assertEquals(bothWays(rule, pieces), [expected, expected], pieces.join("|"));
+    }
+  }
+});
+
+Deno.test("in a stream a pattern sees 64 characters before a value, and max_length from its beginning on", () => {
+  const before = `${PATTERN} 'staff[^0-9]*(?P<value>[0-9]{4})'`;
+  const behind = `${PATTERN} '(?P<value>[0-9]{4})[^!]*!'`;
+  const streamed = (rule: string, text: string) => bothWays(rule, [...text])[0];
+  const filled = (chars: number) => "-".repeat(chars);
+  assertEquals(streamed(before, `staff${filled(59)}1234`), `staff${filled(59)}[value]`);
+  assertEquals(streamed(before, `staff${filled(90)}1234`), `staff${filled(90)}1234`);
+  assertEquals(streamed(behind, `1234${filled(11)}!`), `[value]${filled(11)}!`);
+  assertEquals(streamed(behind, `1234${filled(20)}!`), `1234${filled(20)}!`);
 });
 
 Deno.test("a match that waits for contains beyond its bounds is masked, and one that is only counted does not wait", () => {

@@ -310,6 +310,15 @@ Deno.test("ids, names, signatures, encrypted content and bytes are never changed
   assertEquals(finishDocument(answer, text, PLAIN), text);
 });
 
+Deno.test("the members of a document or a file that its client has named are no names of a protocol", () => {
+  const written = (id: string) =>
+    JSON.stringify({
+      results: [{ index: 0, id: TOKEN, document: { id, type: id, model: id, text: id } }],
+      output: [{ id: TOKEN, results: [{ file_id: TOKEN, attributes: { id, status: id } }] }],
+    });
+  assertEquals(finishDocument(answerOf().answer, written(TOKEN), PLAIN), written(VALUE));
+});
+
 Deno.test("thinking that the gateway has sealed shows values; that of the provider itself does not", () => {
   const event = (delta: object) => eventOf({ type: "content_block_delta", index: 0, delta });
   const sent = [

@@ -51,7 +51,7 @@ const EXACT = [
 ];
 
 function matchesOf(text: string, rules: readonly Rule[], pieceChars: number) {
-  const search = newSearch(text, rules, pieceChars);
+  const search = newSearch(text, rules, { pieceChars });
   while (search.next()) { /* the whole text */ }
   return search.matches();
 }

@@ -82,3 +82,15 @@ Deno.test("a record whose masking takes longer than the search of a request may 
     assertEquals(allRecords(file).map(({ id }) => id), ["b"]);
     file.close();
   }));
+
+Deno.test("contains looks at a whole string of a record, whatever separators and quotes it has, and at no other one", () => {
+  const rule = "pattern: 'B-[0-9]{6}', contains: [badge], action: mask";
+  const config = parsedConfig(`${privacyConfig([rule])}${oneProvider("http://up")}`);
+  const policy = recordPolicy("p", config);
+  assert(typeof policy === "object");
+  const mask = newRecordMask(policy, () => 0)?.();
+  const nested = JSON.stringify({ kind: "badge", id: "B-123456" });
+  const body = { a: "badge\0\x01 B-123456", b: 'a "badge" is B-123456', c: nested, d: "B-654321" };
+  const masked = JSON.stringify(body).replaceAll("B-123456", "[value]");
+  assertEquals(mask?.text(JSON.stringify(body)), masked);
+});

@@ -475,6 +475,68 @@ Deno.test("a session with a value is in no log line, also of a request without a
   assert(!log.some((line) => line.includes("a@x.com")));
 });
 
+Deno.test("a session of the body with a value is in no log line of a call that is refused for its model header", async () => {
+  const { call, reported, log } = serving(`${UP}${RULES}`);
+  const body = { ...chat("hi"), prompt_cache_key: "b@x.com" };
+  const response = await call(CHAT, body, { "x-gateway-model": "up/a@x.com" });
+  assertEquals(response.status, 400);
+  await response.text();
+  assertEquals((await reported(1)).session, null);
+  assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
+Deno.test("a file name is searched without the backslashes that escape its characters", async () => {
+  const config = UP.replace("type: compat", "type: compat, capabilities: {relay: [audio]}") + RULES;
+  const { app, sent } = serving(config);
+  const lines = [
+    "--b",
+    'Content-Disposition: form-data; name="model"',
+    "",
+    "m",
+    "--b",
+    'Content-Disposition: form-data; name="file"; filename="a\\@x.com.wav"',
+    "",
+    "RIFF",
+    "--b--",
+    "",
+  ];
+  const response = await app(
+    new Request("http://gateway.test/v1/audio/transcriptions", {
+      method: "POST",
+      headers: { "content-type": "multipart/form-data; boundary=b" },
+      body: lines.join("\r\n"),
+    }),
+  );
+  const text = await response.text();
+  assertEquals([response.status, text.includes("privacy_unreplaceable")], [400, true], text);
+  assertEquals(sent, []);
+});
+
+Deno.test("a value in an ID of a path is in no log line and no span, and the rest of the path stays", async () => {
+  const { call, reported, log, reports } = serving(`${UP}${RULES}`);
+  const paths = [
+    "/v1/models/a@x.com",
+    "/v1/responses/a%40x.com/input_items",
+    "/v1/files/file_1",
+    "/v1/none/a@x.com",
+    "/v1/audio/speech/a@x.com",
+  ];
+  for (const [at, path] of paths.entries()) {
+    await (await call(path, "", {}, "GET")).text();
+    await reported(at + 1);
+  }
+  assertEquals(reports.map(({ path }) => path), [
+    "/v1/models/[email]",
+    "/v1/responses/[email]/input_items",
+    "/v1/files/file_1",
+    "/v1/none/[email]",
+    "/v1/audio/speech/[email]",
+  ]);
+  await (await call("/v1/models/a@x.com", "{}")).text();
+  assertEquals((await reported(6)).path, "/v1/models/[email]");
+  assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
   const said = (
     email: string,

@@ -9,6 +9,11 @@ import { assertEquals } from "../support/assert.ts";
 
 const one = (core: string, value = "v") => ({ core, label: "email", value });
 
+const values = (...cores: readonly string[]) => ({
+  values: cores.map((core) => one(core)),
+  isJsonText: false,
+});
+
 testPrivacyValues({
   name: "memory",
   clock: "scripted",
@@ -27,25 +32,28 @@ Deno.test("values of the process and of the store are found together, and those 
   let isAway = false;
   const added: string[] = [];
   const stored: PrivacyValues = {
-    find: () => Promise.resolve(isAway ? storeUnavailable() : success([one("s")])),
-    add(_object, values) {
+    find: () =>
+      Promise.resolve(
+        isAway ? storeUnavailable() : success([{ ...values("s"), isJsonText: true }]),
+      ),
+    add(_object, { values }) {
       added.push(...values.map(({ core }) => core));
       return Promise.resolve(isAway ? storeUnavailable() : success(undefined));
     },
   };
-  const values = newObjectValues(newMemoryValues(() => 0, DEFAULT_RETENTION), stored);
+  const known = newObjectValues(newMemoryValues(() => 0, DEFAULT_RETENTION), stored);
   const object = { creator: "ada", id: "r" };
-  await values.add(object, [one("x")]);
-  assertEquals(await values.find([object]), [one("x"), one("s")]);
+  await known.add(object, values("x"));
+  assertEquals(await known.find([object]), [{ ...values("x", "s"), isJsonText: true }]);
   isAway = true;
-  await values.add(object, [one("y")]);
-  assertEquals(await values.find([object]), [one("x"), one("y")]);
-  assertEquals(await values.find([{ ...object, creator: "bob" }]), []);
+  await known.add(object, values("y"));
+  assertEquals(await known.find([object]), [values("x", "y")]);
+  assertEquals(await known.find([{ ...object, creator: "bob" }]), [values()]);
   assertEquals(added, ["x", "y"]);
 });
 
 Deno.test("a gateway that stores nothing has no values of objects", async () => {
   const object = { creator: "ada", id: "r" };
-  await NO_VALUES.add(object, [one("x")]);
+  await NO_VALUES.add(object, values("x"));
   assertEquals(await NO_VALUES.find([object]), []);
 });

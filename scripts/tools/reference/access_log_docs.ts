@@ -14,7 +14,10 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
     example: "0198e1c5-3f0e-4c0d-9a57-2f4f1f1c7b11",
   },
   method: { meaning: "HTTP method.", example: "POST" },
-  path: { meaning: "Path of the URL, without the query.", example: "/v1/chat/completions" },
+  path: {
+    meaning: "Path of the URL, without the query. Values of privacy rules are their labels.",
+    example: "/v1/chat/completions",
+  },
   status: {
     meaning: "HTTP status of the response. A stream that breaks keeps the status that was sent.",
     example: "200",

@@ -9,6 +9,11 @@ export function isDigit(code: number): boolean {
   return code >= ZERO && code <= NINE;
 }
 
+/** True for a blank within a number, also one at which no line breaks. */
+export function isBlank(code: number): boolean {
+  return code === 32 || code === 0xa0 || code === 0x202f;
+}
+
 /** True for a letter of an alphabet. */
 export function isLetter(code: number): boolean {
   return code >= LOWER_A_CODE && code <= LOWER_Z_CODE ||

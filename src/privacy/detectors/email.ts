@@ -32,11 +32,15 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   return Math.min(start, at);
 }
 
-/** True for the last label of a domain: it is of letters, or encoded as RFC 5890 says. */
-function isLastLabel(text: string, start: number, end: number): boolean {
+/**
+ * Returns where the last label of a domain ends: it is of letters, or encoded as RFC 5890 says.
+ * Other text may follow its letters at once, as in `example.com-2026`; -1 if there is none.
+ */
+function endOfLastLabel(text: string, start: number, end: number): number {
   let at = start;
   while (at < end && isLetter(text.charCodeAt(at))) at++;
-  return at === end ? end - start >= 2 : text.startsWith("xn--", start);
+  if (at < end && text.startsWith("xn--", start)) return end;
+  return at - start >= 2 ? at : -1;
 }
 
 /** Returns where the domain that begins at `start` ends; -1 if none does. */
@@ -46,14 +50,13 @@ function endOfDomain(text: string, start: number): number {
   let label = start;
   for (let at = start; at <= limit; at++) {
     const code = text.charCodeAt(at);
-    if (at < limit && (isLetter(code) || isDigit(code) || code === HYPHEN_CODE)) {
-      if (at - label >= MAX_LABEL_CHARS) break;
-      continue;
-    }
+    const isPart = isLetter(code) || isDigit(code) || code === HYPHEN_CODE;
+    // Other text may follow an address at once, so a label may seem too long.
+    if (isPart && at < limit && at - label < MAX_LABEL_CHARS) continue;
     if (at === label) break;
     let last = at;
     while (last > label && text.charCodeAt(last - 1) === HYPHEN_CODE) last--;
-    if (label > start && isLastLabel(text, label, last)) end = last;
+    if (label > start) end = Math.max(end, endOfLastLabel(text, label, last));
     if (code !== POINT_CODE) break;
     label = at + 1;
   }

@@ -1,5 +1,5 @@
 import type { Finder } from "../types.ts";
-import { isDigit, isLetter, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
+import { isBlank, isDigit, isLetter, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /** Lengths of the numbers by country (ISO 13616, registry of 2025). */
@@ -20,9 +20,7 @@ function countryOf(text: string, start: number): number {
 /** The longest number with a blank after each group of four. */
 const MAX_CHARS = 42;
 
-const BLANK_CODE = 32;
-
-const BEGINNING = /[A-Z]{2}\d{2}(?= ?[A-Z0-9])/gi;
+const BEGINNING = /[A-Z]{2}\d{2}(?=[ \u00a0\u202f]?[A-Z0-9])/gi;
 
 /** Returns the finder of international bank account numbers, with single blanks or without. */
 export function newIbanFinder(label: string): Finder {
@@ -38,7 +36,7 @@ export function newIbanFinder(label: string): Finder {
       });
     },
     heldFrom: (text) =>
-      startOfRun(text, MAX_CHARS, (code) => isDigit(code) || isLetter(code) || code === BLANK_CODE),
+      startOfRun(text, MAX_CHARS, (code) => isDigit(code) || isLetter(code) || isBlank(code)),
   };
 }
 
@@ -55,7 +53,7 @@ function endOfIban(text: string, start: number): number {
     const code = text.charCodeAt(end);
     if (isDigit(code)) VALUES[count++] = code - 48;
     else if (isLetter(code) && code < 128) VALUES[count++] = (code | 0x20) - 87;
-    else if (code !== BLANK_CODE || text.charCodeAt(end - 1) === BLANK_CODE) return -1;
+    else if (!isBlank(code) || isBlank(text.charCodeAt(end - 1))) return -1;
     end++;
   }
   return isWordEnd(text, end) && isChecked(length) ? end : -1;

@@ -42,7 +42,7 @@ const ACCOUNT_KEY = "AccountKey=";
 /** Keys by the name before them, and passwords in addresses. */
 const NAMED = [
   `${ACCOUNT_KEY}(?<value>[A-Za-z0-9+/=]{40,200})`,
-  String.raw`:\/\/[^\s:@\/\0]{0,64}:(?<password>[^\s@\/\0]{1,128})@`,
+  String.raw`:\/\/[^\s:@\/\0\x01]{0,64}:(?<password>[^\s@\/\0\x01]{1,128})@`,
 ];
 
 /** Beginnings of keys. Passwords in addresses are no keys. */
@@ -90,7 +90,11 @@ export function newSlackTokenFinder(label: string): Finder {
 }
 
 /** The beginning of an address that may have a password, at the end of a text; its length. */
-const OPEN_ADDRESS = /:\/\/[^\s:@/\0]{0,64}(?::[^\s@/\0]{0,128})?$/, MAX_OPEN_CHARS = 196;
+const OPEN_ADDRESS = new RegExp(
+  String.raw`:\/\/[^\s:@/\0\x01]{0,64}(?::[^\s@/\0\x01]{0,128})?$`,
+);
+
+const MAX_OPEN_CHARS = 196;
 
 /** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
 export function newApiKeyFinder(label: string): Finder {

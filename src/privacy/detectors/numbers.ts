@@ -1,10 +1,10 @@
 import type { Finder } from "../types.ts";
-import { isDigit, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
+import { isBlank, isDigit, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
-const BLANK_CODE = 32,
-  PLUS_CODE = 43,
+const PLUS_CODE = 43,
   HYPHEN_CODE = 45,
+  FIRM_HYPHEN_CODE = 0x2011,
   POINT_CODE = 46,
   OPEN_CODE = 40,
   CLOSE_CODE = 41;
@@ -15,7 +15,7 @@ const MIN_CARD_DIGIT_COUNT = 13, MAX_CARD_CHARS = 37;
 const SSN_CHARS = 11, MAX_PHONE_CHARS = 44;
 
 /** Social security numbers of the USA; no area of 900 and above was ever issued, but they count. */
-const SSN = /(\d{3})([-. ])(\d{2})\2(\d{4})/g;
+const SSN = /(\d{3})([-. \u00a0\u202f\u2011])(\d{2})\2(\d{4})/g;
 
 /**
  * Telephone numbers, of which the first form that fits counts, so that none takes the beginning of
@@ -28,12 +28,12 @@ const PHONE = new RegExp(
     /\+\d{8,15}(?!\d)/,
     /\+\d(?:[-. ()]{0,2}\d){7,14}(?!\d)/,
     /(?:1[-. ]?)?(?:\(\d{3}\)[-. ]?|\d{3}[-. ])\d{3}[-. ]\d{4}/,
-  ].map(({ source }) => source).join("|"),
+  ].map(({ source }) => source).join("|").replaceAll("[-. ", "[-. \u00a0\u202f\u2011"),
   "g",
 );
 
 /** Digits and separators: card numbers are in no other text. */
-const DIGITS = /\d[\d -]{11,}/g;
+const DIGITS = /\d[\d \u00a0\u202f\u2011-]{11,}/g;
 
 /** Returns the finder of card numbers of 13 to 19 digits, with single blanks or hyphens. */
 export function newCardFinder(label: string): Finder {
@@ -78,7 +78,7 @@ function readRun(text: string, start: number, end: number): number {
   even[0] = odd[0] = 0;
   for (let at = start; at < end; at++) {
     const digit = text.charCodeAt(at) - 48;
-    if (digit < 0) continue;
+    if (digit < 0 || digit > 9) continue;
     if (at - last > 2) chain = count;
     const twice = digit > 4 ? 2 * digit - 9 : 2 * digit;
     places[count] = last = at;
@@ -205,9 +205,8 @@ function newFormFinder(
 }
 
 function isNumberPart(code: number): boolean {
-  return isDigit(code) || code === BLANK_CODE || code === PLUS_CODE || code === HYPHEN_CODE ||
-    code === POINT_CODE ||
-    code === OPEN_CODE || code === CLOSE_CODE;
+  return isDigit(code) || isBlank(code) || code === PLUS_CODE || code === HYPHEN_CODE ||
+    code === FIRM_HYPHEN_CODE || code === POINT_CODE || code === OPEN_CODE || code === CLOSE_CODE;
 }
 
 /** Returns where digits with their separators at the end of a text begin. */

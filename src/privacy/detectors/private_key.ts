@@ -1,3 +1,4 @@
+import { nextBorder } from "../text_borders.ts";
 import type { Finder } from "../types.ts";
 
 const BEGIN = "-----BEGIN ", END = "-----END ";
@@ -41,7 +42,7 @@ function endOfKey(text: string, start: number): number {
   if (!FIRST_LINE.test(text)) return -1;
   const end = endOfLastLine(text, start);
   if (end > 0) return end;
-  const part = text.indexOf("\0", start);
+  const part = nextBorder(text, start);
   return Math.min(part < 0 ? text.length : part, start + MAX_CHARS);
 }
 
@@ -49,7 +50,7 @@ function endOfLastLine(text: string, start: number): number {
   const limit = start + MAX_CHARS;
   const key = text.slice(start, limit);
   const last = key.indexOf(END);
-  if (last < 0 || key.slice(0, last).includes("\0")) return -1;
+  if (last < 0 || nextBorder(key.slice(0, last), 0) >= 0) return -1;
   LAST_LINE.lastIndex = last + END.length;
   return LAST_LINE.test(key) ? start + LAST_LINE.lastIndex : -1;
 }

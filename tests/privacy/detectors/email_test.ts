@@ -1,4 +1,4 @@
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 import { valuesOf } from "../rules.ts";
 
 function emails(text: string): string[] {
@@ -29,6 +29,15 @@ Deno.test("the end of a sentence, of a label and of a domain is no part of an ad
     "al@example.org",
   ]);
   assertEquals(emails("bob@example.com-"), ["bob@example.com"]);
+  for (const behind of ["-x", "-2026", "2026", "-x.1", "--a"]) {
+    assertEquals(emails(`bob@example.com${behind}`), ["bob@example.com"], behind);
+  }
+  const [long = ""] = emails(`bob@example.com${"A".repeat(100)}`);
+  assert(long.startsWith("bob@example.comA"));
+  assertEquals(emails("bob@example.com-x.org, al@x2.example-3.net"), [
+    "bob@example.com-x.org",
+    "al@x2.example-3.net",
+  ]);
 });
 
 Deno.test("what lacks a part of an address is none", () => {

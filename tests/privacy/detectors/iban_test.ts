@@ -20,6 +20,10 @@ Deno.test("account numbers are found with and without blanks, in any letter case
       spaced,
       iban.toLowerCase(),
     ]);
+    for (const blank of ["\u00a0", "\u202f"]) {
+      const firm = spaced.replaceAll(" ", blank);
+      assertEquals(valuesOf(`pay ${firm}.`, IBAN), [firm]);
+    }
   }
 });
 

@@ -18,9 +18,12 @@ const CARDS = [
   "6212345678900000003",
 ];
 
+/** Blanks and a hyphen at which no line breaks. */
+const FIRM = ["\u00a0", "\u202f", "\u2011"];
+
 Deno.test("cards are found without separators, with blanks and with hyphens", () => {
   for (const card of CARDS) {
-    for (const separator of ["", " ", "-"]) {
+    for (const separator of ["", " ", "-", ...FIRM]) {
       const written = card.replace(/(\d{4})(?=\d)/g, `$1${separator}`);
       assertEquals(valuesOf(`card ${written}.`, CARD), [written], written);
       assertEquals(valuesOf(String.raw`{"a":"\n${written}"}`, CARD), [written], written);
@@ -62,6 +65,10 @@ Deno.test("social security numbers are found, also of areas that were never issu
     "123.45.6789",
     "123 45 6789",
   ]);
+  for (const separator of FIRM) {
+    const number = ["987", "65", "4321"].join(separator);
+    assertEquals(valuesOf(`SSN ${number}.`, SSN), [number]);
+  }
 });
 
 Deno.test("numbers without an area, a group or a serial, and other groups are none", () => {
@@ -84,6 +91,12 @@ Deno.test("telephone numbers are found with a plus, or in groups as in North Ame
     valuesOf("+49 30 1234567, +12125550147, (212) 555-0147, 212.555.0147, 1-800-555-0199", PHONE),
     ["+49 30 1234567", "+12125550147", "(212) 555-0147", "212.555.0147", "1-800-555-0199"],
   );
+  for (const separator of FIRM) {
+    for (const number of ["+49 30 1234567", "212 555 0147", "(212) 555 0147"]) {
+      const written = number.replaceAll(" ", separator);
+      assertEquals(valuesOf(`Call ${written}.`, PHONE), [written], written);
+    }
+  }
 });
 
 Deno.test("a telephone number with a plus is found before other numbers", () => {

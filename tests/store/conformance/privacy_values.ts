@@ -20,12 +20,12 @@ async function add(
   ...values: readonly TokenizedValue[]
 ): Promise<void> {
   assert(privacyValues !== null);
-  await stored(privacyValues.add(object, values));
+  await stored(privacyValues.add(object, { values, isJsonText: false }));
 }
 
 async function find({ privacyValues }: Valued, ...objects: readonly ValuedObject[]) {
   assert(privacyValues !== null);
-  return await stored(privacyValues.find(objects));
+  return (await stored(privacyValues.find(objects))).flatMap(({ values }) => values);
 }
 
 /** Registers the tests of the values of objects that providers store. */
@@ -45,6 +45,28 @@ export function testPrivacyValues(under: StoreUnderTest<Valued>): void {
       for (const creator of ["bob", null]) {
         assertEquals(await find(pick(true), of("r", creator)), []);
       }
+    },
+  );
+
+  testStore(
+    under,
+    "an object keeps for each replica that its text is JSON, whatever is added later",
+    BOUNDS,
+    async ({ pick, reopen }) => {
+      const areJson = async (privacyValues: Valued["privacyValues"]) => {
+        assert(privacyValues !== null);
+        const found = await stored(privacyValues.find([of("r"), of("none"), of("s")]));
+        return found.map(({ isJsonText }) => isJsonText);
+      };
+      const { privacyValues } = pick(false);
+      assert(privacyValues !== null);
+      await stored(privacyValues.add(of("r"), { values: [one("x")], isJsonText: true }));
+      await add(pick(true), of("s"), one("x"));
+      assertEquals(await areJson(pick(true).privacyValues), [true, false, false]);
+      await add(pick(true), of("r"), one("y"));
+      await reopen();
+      assertEquals(await areJson(pick(true).privacyValues), [true, false, false]);
+      assertEquals(await find(pick(false), of("r")), [one("x"), one("y")]);
     },
   );
 

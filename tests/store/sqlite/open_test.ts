@@ -196,7 +196,10 @@ Deno.test("a database of version 3 keeps its objects, and counts the values of p
     const store = await file.open();
     assert(await stored(store.objects.responses.findBinding("r")) !== null);
     const values = store.privacyValues;
-    await stored(values?.add({ creator: null, id: "r" }, [SECRET]) ?? Promise.reject());
+    await stored(
+      values?.add({ creator: null, id: "r" }, { values: [SECRET], isJsonText: false }) ??
+        Promise.reject(),
+    );
     const { types } = await stored(store.stats());
     assertEquals(types.find(({ type }) => type === "privacy_values")?.entries, 1);
     await store.close();
@@ -237,7 +240,10 @@ Deno.test("values of privacy rules are in no file in clear, and without a key in
   const run = async (file: TestFile) => {
     const store = await file.open();
     await stored(
-      store.privacyValues?.add({ creator: null, id: "r" }, [SECRET]) ?? Promise.reject(),
+      store.privacyValues?.add({ creator: null, id: "r" }, {
+        values: [SECRET],
+        isJsonText: false,
+      }) ?? Promise.reject(),
     );
     for (const { name } of Deno.readDirSync(file.folder)) {
       const text = new TextDecoder("latin1").decode(Deno.readFileSync(`${file.folder}/${name}`));
