@@ -54,8 +54,10 @@ export function hideClientKey(call: Call): void {
   const masked = (text: string) => text.replaceAll(key, LABEL);
   const path = report.path.includes("%") ? decodeUriText(report.path) : report.path;
   if (has(path)) report.path = encodeURI(masked(path));
-  if (report.session !== null) report.session = masked(report.session);
-  if (report.model !== null) report.model = masked(report.model);
+  for (const name of ["session", "conversation", "model"] as const) {
+    const text = report[name];
+    if (text !== null) report[name] = masked(text);
+  }
   for (const [at, one] of report.attempts.entries()) {
     if (has(one.model)) report.attempts[at] = { ...one, model: masked(one.model) };
   }

@@ -102,9 +102,12 @@ Deno.test("a client key is in no log line, wherever its client puts it", async (
   ]);
 });
 
-Deno.test("a client key is in no path of a field that a span has", () => {
+Deno.test("a client key is in no path of a field and in no conversation that a span has", () => {
   const report = newReport("id", "POST", "/v1/chat/completions", 0);
   report.lossy = [`metadata.${KEY}`, "stop"];
   hideClientKey(callWith(KEY, report));
+  report.conversation = `of ${KEY}`;
+  hideClientKey(callWith(KEY, report));
   assertEquals([report.lossy, report.verified], [["metadata.[client_key]", "stop"], []]);
+  assertEquals(report.conversation, "of [client_key]");
 });

@@ -292,3 +292,16 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
     );
   }
 });
+
+Deno.test("a transformer of claude-code-router has options only in a list of its own", () => {
+  for (const [use, isLimited] of [[["maxtoken", { max_tokens: 9 }], false], [[["maxtoken", { max_tokens: 9 }]], true]]) {
+    const result = importClaudeCodeRouter(JSON.stringify({
+      Providers: [{ name: "a", api_base_url: "https://a.test/v1", models: ["m"], transformer: { use } }],
+      Router: { default: "a,m" },
+    }));
+    assert(result.ok);
+    assertEquals(result.imported.file?.includes("max_tokens: 9"), isLimited);
+    const line = result.imported.lines.find(({ path }) => path.endsWith(".max_tokens"));
+    assertEquals(line?.status, isLimited ? "carried" : "missing");
+  }
+});

@@ -475,6 +475,16 @@ Deno.test("a session with a value is in no log line, also of a request without a
   assert(!log.some((line) => line.includes("a@x.com")));
 });
 
+Deno.test("a conversation with a value is in no span, unlike another one", async () => {
+  const { call, reports } = serving(UP + RULES);
+  const headers = { "x-gateway-sessionid": "mine" };
+  for (const conversation of ["a@x.com", "conv_1"]) {
+    await (await call("/v1/responses", { model: "m", input: "Hi", conversation }, headers)).text();
+  }
+  const named = reports.map(({ session, conversation }) => [session, conversation]);
+  assertEquals(named, [["mine", null], ["mine", "conv_1"]]);
+});
+
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
   const said = (
     email: string,

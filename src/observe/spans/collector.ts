@@ -1,5 +1,6 @@
 import { VERSION } from "../../core/build.ts";
 import { concatBytes } from "../../core/concat_bytes.ts";
+import { retryAfterMs } from "../../core/header_fields.ts";
 import { readRegularFile } from "../../config/files.ts";
 import type { Log } from "../log.ts";
 import { batchSettings, isPositiveInteger } from "./batches.ts";
@@ -171,13 +172,10 @@ export function newCollector(
       const response = await fetch(url, init);
       reader = response.body?.getReader();
       const received = reader === undefined ? new Uint8Array() : await readSmall(reader);
-      const seconds = response.headers.get("retry-after");
       return {
         isAccepted: response.ok && received !== null && !signal.aborted,
         isRepeated: REPEATED.has(response.status),
-        retryAfterMs: seconds !== null && /^\d{1,6}$/.test(seconds)
-          ? Number(seconds) * 1_000
-          : null,
+        retryAfterMs: retryAfterMs(response.headers, Date.now()),
         body: received,
       };
     } catch {
