@@ -10,7 +10,7 @@ import { keyVariable } from "./litellm_place.ts";
 import { isPrefix } from "./litellm_prefixes.ts";
 import { ADDRESS_KEYS, addressKey, type ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
-import { readTimeouts } from "./litellm_timeouts.ts";
+import { isTime, readTimeouts } from "./litellm_timeouts.ts";
 import type { Settings } from "./providers.ts";
 import { memberOf, numberOf, textOf, type Tree } from "./source.ts";
 import type { Secret, Variables } from "./variables.ts";
@@ -126,14 +126,14 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       report.noted(value, `${provider}.headers.${name}`, note);
     }
     report.missing(get("extra_headers"), "no header that the file can have");
-    if (times.timeout !== undefined) {
+    if (isTime(get("timeout"))) {
       report.differently(
         get("timeout"),
         `${provider}.timeout`,
         "the time to the first byte, and the silence within a stream",
       );
     }
-    if (times.stream_idle_timeout !== undefined) {
+    if (isTime(get("stream_timeout"))) {
       report.differently(
         get("stream_timeout"),
         `${provider}.stream_idle_timeout`,

@@ -1,7 +1,7 @@
 import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
-import type { Named, Target } from "./litellm_named.ts";
+import { type Named, placeOfName, type Target } from "./litellm_named.ts";
 import { type Entry, type Metric, METRICS } from "./litellm_entry.ts";
 import type { Parameter } from "./litellm_parameters.ts";
 import type { Providers, Settings } from "./providers.ts";
@@ -70,7 +70,7 @@ export function newModels(
   function newNamed(name: string, group: readonly Entry[]): Named {
     const metric = isWeighted && group.length > 1 ? metricOf(group) : null;
     const weights = scaled(weightsOf(group, metric));
-    const place = name === OPEN_MODEL ? "routing.routes[0]" : `models.${name}`;
+    const place = placeOfName(name);
     const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
     const isAnyOpen = group.some((entry) =>
       entry.order === orders[0] && (weights.get(entry) ?? 1) > 0
