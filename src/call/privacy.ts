@@ -160,7 +160,7 @@ function refuseModelHeader({ controls: { model } }: Call, { policy }: CallPrivac
   return refuse(code, { kind: "rule", rule }, "X-Gateway-Model");
 }
 
-/** Takes session and conversation out of the report if they have a value: lines and spans have them. */
+/** Takes session and conversation out of the report if they have a value: it would be logged. */
 function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   const has = (name: string | null) => name !== null && search(name, policy.request).length > 0;
   if (has(report.conversation)) report.conversation = null;

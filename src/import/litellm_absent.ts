@@ -15,7 +15,9 @@ const OF_OTHERS = [
 /** Members that nothing in our file has, with the reason. */
 const MISSING: Absent = {
   ...Object.fromEntries(
-    OF_OTHERS.map((key) => [key, "not used: its value is not understood, or the provider has none"]),
+    OF_OTHERS.map((
+      key,
+    ) => [key, "not used: its value is not understood, or the provider has none"]),
   ),
   input_cost_per_token: NO_PRICE,
   output_cost_per_token: NO_PRICE,

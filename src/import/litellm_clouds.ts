@@ -11,7 +11,9 @@ const NO_ENDINGS = /$^/;
 export function azurePlace(asked: Asked): Place {
   const { model, variables, params, name, prefix } = asked;
   const own = addressIn(asked, NO_ENDINGS);
-  if (own !== null && !own.ok) return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  if (own !== null && !own.ok) {
+    return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  }
   const [root, host] = own === null
     ? [variables.use(name === "azure" ? "AZURE_API_BASE" : "AZURE_AI_API_BASE", STAND_IN_URL), null]
     : [own.host === null ? own.url : new URL(own.url).origin, own.host];

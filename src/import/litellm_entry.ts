@@ -111,7 +111,9 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     else report.missing(stated, "a provider that is not known");
     const address = addressKey(params);
     if (place.addressNote === null) {
-      for (const one of ADDRESS_KEYS) report.missing(get(one), "the address of the cloud is called");
+      for (const one of ADDRESS_KEYS) {
+        report.missing(get(one), "the address of the cloud is called");
+      }
     } else if (address !== undefined) {
       report.noted(get(address), `${provider}.base_url`, place.addressNote);
       report.noMeaning(get("api_base"), "that of base_url counts");

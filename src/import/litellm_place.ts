@@ -1,6 +1,12 @@
 import { hostAt } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
-import { addressIn, addressKey, type Asked, type Place, type ServedPlace } from "./litellm_asked.ts";
+import {
+  addressIn,
+  addressKey,
+  type Asked,
+  type Place,
+  type ServedPlace,
+} from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
 import { INFERRED, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
@@ -61,7 +67,9 @@ function plainPlace(
   const { name, prefix, variables } = asked;
   const model = type === "compat" ? asked.model.replace(/^responses\//, "") : asked.model;
   const own = addressIn(asked, endings);
-  if (own !== null && !own.ok) return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  if (own !== null && !own.ok) {
+    return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  }
   const url = own?.url ?? prefix.address;
   if (url === undefined) return { ok: false, note: `${name} needs an api_base` };
   const host = own === null ? URL.parse(url)?.hostname ?? null : own.host;

@@ -33,9 +33,9 @@ export function readRedis(
   const number = textOf(get("db")) ?? "0";
   const isEncrypted = truthOf(get("ssl"));
   const scheme = isEncrypted === true ? "rediss" : "redis";
-  const address = `${scheme}://${variables.text(host, "127.0.0.1")}:${variables.text(port, "6379")}/${
-    variables.text(number, "0")
-  }`;
+  const address = `${scheme}://${variables.text(host, "127.0.0.1")}:${
+    variables.text(port, "6379")
+  }/${variables.text(number, "0")}`;
   const server = URL.parse(address.replace(/\$\{[^}]*\}/g, "0"));
   if (server === null || server.hostname === "" || !/^\/\d+$/.test(server.pathname)) {
     for (const key of MEMBERS) {
@@ -62,9 +62,12 @@ export function readRedis(
     report.differently(get(key), where, note);
   }
   if (isEncrypted !== null) report.carried(get("ssl"), "state.valkey.url");
-  report.notRead(tree, [user === null ? "username" : "", secret === null ? "password" : ""].map(
-    (key) => prefix + key,
-  ));
+  report.notRead(
+    tree,
+    [user === null ? "username" : "", secret === null ? "password" : ""].map(
+      (key) => prefix + key,
+    ),
+  );
   report.carried(get("username"), "state.valkey.username");
   report.noted(get("password"), "state.valkey.password", secret?.note ?? "");
   return true;

@@ -88,7 +88,20 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
   if (cache === undefined && params === undefined) return;
   if (!isOn) {
     report.say(cache, truthOf(cache) === null ? "missing" : "carried");
-    for (const key of ["type", "ttl", "host", "port", "ssl", "username", "password", "url", "db", "namespace"]) {
+    for (
+      const key of [
+        "type",
+        "ttl",
+        "host",
+        "port",
+        "ssl",
+        "username",
+        "password",
+        "url",
+        "db",
+        "namespace",
+      ]
+    ) {
       report.noMeaning(memberOf(params, key), "the cache is off");
     }
     return;

@@ -407,7 +407,7 @@ Deno.test("an entry of Claude on Vertex AI is missing with all its values, and t
   );
 });
 
-Deno.test("an entry in a region that is none is missing, and the others are carried", () => {
+Deno.test("an entry in a region that is none is missing, and all further entries are carried", () => {
   const { file, line } = imported({
     model_list: [
       entry("a", "bedrock/openai.m", { aws_region_name: "us east" }),
@@ -444,7 +444,13 @@ Deno.test("a Redis server is called with encryption and a user where the source 
     model_list: MODELS,
     litellm_settings: {
       cache: true,
-      cache_params: { type: "redis", host: "r.example.com", ssl: true, username: "u", password: [1] },
+      cache_params: {
+        type: "redis",
+        host: "r.example.com",
+        ssl: true,
+        username: "u",
+        password: [1],
+      },
     },
   });
   assert(/url: "?rediss:\/\/r\.example\.com:6379\/0"?\n +username: u\n/.test(file), file);

@@ -293,10 +293,19 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
   }
 });
 
-Deno.test("a transformer of claude-code-router has options only in a list of its own", () => {
-  for (const [use, isLimited] of [[["maxtoken", { max_tokens: 9 }], false], [[["maxtoken", { max_tokens: 9 }]], true]]) {
+Deno.test("a transformer of claude-code-router has options only in a list with its name", () => {
+  for (
+    const [use, isLimited] of [[["maxtoken", { max_tokens: 9 }], false], [[["maxtoken", {
+      max_tokens: 9,
+    }]], true]]
+  ) {
     const result = importClaudeCodeRouter(JSON.stringify({
-      Providers: [{ name: "a", api_base_url: "https://a.test/v1", models: ["m"], transformer: { use } }],
+      Providers: [{
+        name: "a",
+        api_base_url: "https://a.test/v1",
+        models: ["m"],
+        transformer: { use },
+      }],
       Router: { default: "a,m" },
     }));
     assert(result.ok);

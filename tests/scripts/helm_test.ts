@@ -268,24 +268,31 @@ Deno.test("volumes are mounted besides the configuration, writable for the user 
   assertEquals(spec.securityContext.fsGroup, container.securityContext.runAsUser);
 });
 
-testUnless(missingHelm, "the pods have the service account that the values make or name", async () => {
-  assert(helm.ok);
-  const { ServiceAccount, Deployment }: Loose = await rendered("public");
-  assertEquals(ServiceAccount.metadata.annotations, {
-    "eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/models",
-  });
-  assertEquals(Deployment.spec.template.spec.serviceAccountName, ServiceAccount.metadata.name);
-  const sets = [{}, { name: "theirs" }, { create: true }].map((serviceAccount) => {
-    return { serviceAccount };
-  });
-  const results = (await render(helm.path, sets)).map(({ manifest }) => {
-    const objects: Loose = objectsIn(manifest ?? "");
-    const of = (wanted: string) => objects.find(({ kind }: Loose) => kind === wanted);
-    return [of("Deployment").spec.template.spec.serviceAccountName, of("ServiceAccount")?.metadata.name];
-  });
-  const own = Deployment.metadata.name;
-  assertEquals(results, [[undefined, undefined], ["theirs", undefined], [own, own]]);
-});
+testUnless(
+  missingHelm,
+  "the pods have the service account that the values make or name",
+  async () => {
+    assert(helm.ok);
+    const { ServiceAccount, Deployment }: Loose = await rendered("public");
+    assertEquals(ServiceAccount.metadata.annotations, {
+      "eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/models",
+    });
+    assertEquals(Deployment.spec.template.spec.serviceAccountName, ServiceAccount.metadata.name);
+    const sets = [{}, { name: "theirs" }, { create: true }].map((serviceAccount) => {
+      return { serviceAccount };
+    });
+    const results = (await render(helm.path, sets)).map(({ manifest }) => {
+      const objects: Loose = objectsIn(manifest ?? "");
+      const of = (wanted: string) => objects.find(({ kind }: Loose) => kind === wanted);
+      return [
+        of("Deployment").spec.template.spec.serviceAccountName,
+        of("ServiceAccount")?.metadata.name,
+      ];
+    });
+    const own = Deployment.metadata.name;
+    assertEquals(results, [[undefined, undefined], ["theirs", undefined], [own, own]]);
+  },
+);
 
 Deno.test("the chart has the version of the program", async () => {
   const { version, appVersion } = parse(await read("Chart.yaml"));
