@@ -3,6 +3,7 @@ import { concatBytes } from "../../core/concat_bytes.ts";
 import { retryAfterMs } from "../../core/header_fields.ts";
 import { readRegularFile } from "../../config/files.ts";
 import type { Log } from "../log.ts";
+import { spansUrl } from "./address.ts";
 import { batchSettings, isPositiveInteger } from "./batches.ts";
 
 /** Time for a batch with its repeats, if the variables say none. */
@@ -53,7 +54,7 @@ export function collectorSettings(
   const either = (name: string) => own(name) || all(name);
   const timeout = either("TIMEOUT");
   return {
-    url: own("ENDPOINT") || `${all("ENDPOINT").replace(/\/$/, "")}/v1/traces`,
+    url: spansUrl(variable),
     headers: { ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) },
     timeoutMs: Math.min(
       isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
