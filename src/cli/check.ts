@@ -91,7 +91,7 @@ function recordLines(config: Config): string[] {
   ];
 }
 
-/** Returns where spans go, and the providers that have another name there; no line without spans. */
+/** Returns where spans go, and the providers with another name there; no line without spans. */
 function spanLines(config: Config, address: string | null): string[] {
   if (address === null) return [];
   const provider = newSpanProviders(() => config);
