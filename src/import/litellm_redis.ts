@@ -1,5 +1,5 @@
 import type { Draft } from "./draft.ts";
-import type { Settings } from "./providers.ts";
+import type { Written } from "./written_file.ts";
 import { memberOf, textOf, type Tree, truthOf } from "./source.ts";
 
 /** Members with the address of a Redis server and what it asks for. */
@@ -73,6 +73,6 @@ export function readRedis(
   return true;
 }
 
-function stateAt(valkey: Settings): Settings {
+function stateAt(valkey: Written): Readonly<Record<string, Written>> {
   return { store: "valkey", valkey };
 }
