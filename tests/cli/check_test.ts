@@ -410,12 +410,12 @@ telemetry: {provider_names: {vllm: groq}}
     await checked({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" }),
     "\nSends spans to http://collector:4318/v1/traces, mine as",
   );
-  for (
-    const off of [{}, { ...own, OTEL_SDK_DISABLED: "true" }, {
-      ...own,
-      OTEL_TRACES_EXPORTER: "none",
-    }]
-  ) {
+  const switched: readonly Record<string, string>[] = [
+    {},
+    { ...own, OTEL_SDK_DISABLED: "true" },
+    { ...own, OTEL_TRACES_EXPORTER: "none" },
+  ];
+  for (const off of switched) {
     assert(!(await checked(off)).includes("spans"));
   }
 });

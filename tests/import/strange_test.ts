@@ -294,11 +294,9 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
 });
 
 Deno.test("a transformer of claude-code-router has options only in a list with its name", () => {
-  for (
-    const [use, isLimited] of [[["maxtoken", { max_tokens: 9 }], false], [[["maxtoken", {
-      max_tokens: 9,
-    }]], true]]
-  ) {
+  const limit = ["maxtoken", { max_tokens: 9 }];
+  for (const isLimited of [false, true]) {
+    const use = isLimited ? [limit] : limit;
     const result = importClaudeCodeRouter(JSON.stringify({
       Providers: [{
         name: "a",

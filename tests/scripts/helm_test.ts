@@ -278,9 +278,8 @@ testUnless(
       "eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/models",
     });
     assertEquals(Deployment.spec.template.spec.serviceAccountName, ServiceAccount.metadata.name);
-    const sets = [{}, { name: "theirs" }, { create: true }].map((serviceAccount) => {
-      return { serviceAccount };
-    });
+    const accounts: readonly JsonObject[] = [{}, { name: "theirs" }, { create: true }];
+    const sets = accounts.map((serviceAccount) => ({ serviceAccount }));
     const results = (await render(helm.path, sets)).map(({ manifest }) => {
       const objects: Loose = objectsIn(manifest ?? "");
       const of = (wanted: string) => objects.find(({ kind }: Loose) => kind === wanted);
