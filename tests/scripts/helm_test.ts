@@ -258,7 +258,8 @@ Deno.test("an Ingress and an autoscaler are made when the values ask for them", 
 });
 
 Deno.test("volumes are mounted besides the configuration, writable for the user of the container", async () => {
-  const { spec }: Loose = (await rendered("public")).Deployment.spec.template;
+  const { Deployment }: Loose = await rendered("public");
+  const { spec } = Deployment.spec.template;
   assertEquals(spec.volumes.map(({ name }: Loose) => name), ["config", "certificates"]);
   const [container] = spec.containers;
   assertEquals(container.volumeMounts, [
