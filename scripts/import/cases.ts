@@ -146,6 +146,11 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "slow", stream: true }],
   },
   {
+    name: "an entry with two addresses",
+    file: `model_list:\n${entry("a", "openai/m-one", "500", ', base_url: "AT/ok/v1"')}`,
+    requests: [{ model: "a" }],
+  },
+  {
     name: "parameters of an entry, and those of the request",
     file: `model_list:\n${entry("p", "openai/m-one", "ok", ", temperature: 0.3, max_tokens: 77")}`,
     requests: [{ model: "p" }],

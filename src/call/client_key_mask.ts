@@ -77,8 +77,10 @@ export function hideClientKey(call: Call): void {
   if (key.length < MIN_WORD_CHARS) return;
   const has = (text: string) => text.includes(key);
   const masked = (text: string) => text.replaceAll(key, LABEL);
-  if (report.session !== null) report.session = masked(report.session);
-  if (report.model !== null) report.model = masked(report.model);
+  for (const name of ["session", "conversation", "model"] as const) {
+    const text = report[name];
+    if (text !== null) report[name] = masked(text);
+  }
   for (const [at, one] of report.attempts.entries()) {
     if (has(one.model)) report.attempts[at] = { ...one, model: masked(one.model) };
   }

@@ -190,9 +190,11 @@ function refuseModelHeader({ controls: { model } }: Call, { policy }: CallPrivac
   return refuse(code, { kind: "rule", rule }, "X-Gateway-Model");
 }
 
-/** Takes the session out of the report if its name has a value: it is in log lines. */
+/** Takes session and conversation out of the report if they have a value: it would be logged. */
 function hideSession({ report }: Call, { policy }: CallPrivacy): void {
-  if (report.session === null || search(report.session, policy.request).length === 0) return;
+  const has = (name: string | null) => name !== null && search(name, policy.request).length > 0;
+  if (has(report.conversation)) report.conversation = null;
+  if (!has(report.session)) return;
   report.session = null;
   report.sessionFrom = null;
 }

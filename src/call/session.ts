@@ -62,13 +62,15 @@ function namedByBody({ api, body }: SessionParts): Session | null {
   switch (api) {
     case "messages":
       return sessionFrom("user_id", sessionIn(userId(body)));
-    case "responses": {
-      const { conversation } = body;
-      return sessionFrom("conversation", isObject(conversation) ? conversation.id : conversation);
-    }
+    case "responses":
+      return sessionFrom("conversation", conversationIn(body));
     default:
       return null;
   }
+}
+
+function conversationIn({ conversation }: JsonObject): JsonValue | undefined {
+  return isObject(conversation) ? conversation.id : conversation;
 }
 
 function sessionFrom(from: SessionSource, value: JsonValue | undefined): Session | null {
@@ -108,10 +110,15 @@ export function recordSession(call: Call): void {
 
 /**
  * Records the session that the rest of a request names, unless a header has: it replaces only the
- * name of a WebSocket. A Messages call without a session is logged with its user ID.
+ * name of a WebSocket. A Messages call without a session is logged with its user ID. The
+ * conversation of a Responses request is recorded besides.
  */
 export function recordBodySession(call: Call, parts: Omit<SessionParts, "api">): void {
   const { client, report } = call;
+  if (report.endpoint.api === "responses" && parts.body !== undefined) {
+    const id = conversationIn(parts.body);
+    report.conversation = typeof id === "string" ? nameIn(id) : null;
+  }
   if (client.session !== null && client.session.from !== "connection") return;
   const { api } = report.endpoint;
   const named = namedByParts(call, { ...parts, api });

@@ -8,6 +8,8 @@ import { usedCapabilities } from "../config/unused_keys.ts";
 import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
 import { readKeyFile } from "../gateway/key_refresh.ts";
+import { shownAddress } from "../observe/spans/address.ts";
+import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
 import { optionValue } from "./arguments.ts";
@@ -57,6 +59,7 @@ export const check: Command = {
       ...warnings.map((warning) => `Warning: ${warning}`),
       `Listens on ${host}, port ${port}${workersText(workers)}.`,
       ...recordLines(loaded.config),
+      ...spanLines(loaded.config, shownAddress(terminal.environment)),
       ...routeTable(generation),
       "",
     ];
@@ -87,6 +90,17 @@ function recordLines(config: Config): string[] {
     `Records into ${path} for ${formatDuration(keep)}, masking ${policy}: ` +
     `${[...named, `${calls} of all other calls`].join(", ")}.`,
   ];
+}
+
+/** Returns where spans go, and the providers with another name there; no line without spans. */
+function spanLines(config: Config, address: string | null): string[] {
+  if (address === null) return [];
+  const provider = newSpanProviders(() => config);
+  const renamed = Object.keys(config.providers).flatMap((id) => {
+    const name = provider(id)?.name ?? id;
+    return name === id ? [] : [`${id} as ${name}`];
+  });
+  return [`Sends spans to ${[address, ...renamed].join(", ")}.`];
 }
 
 function workersText(workers: number | "auto"): string {

@@ -72,3 +72,16 @@ export function decodeHeaderText(value: string): string {
 export function encodeHeaderText(text: string): string {
   return Array.from(encoder.encode(text), (byte) => String.fromCharCode(byte)).join("");
 }
+
+/**
+ * Returns the `Retry-After` header, in seconds or as a date, in milliseconds; null if absent or
+ * invalid.
+ */
+export function retryAfterMs(headers: Pick<RequestHeaders, "get">, now: number): number | null {
+  const value = headers.get("retry-after")?.trim();
+  if (value === undefined || value === "") return null;
+  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
+  // An HTTP date begins with the name of a day; the engine would parse other texts as dates too.
+  const date = /^[A-Z]/i.test(value) ? Date.parse(value) : NaN;
+  return Number.isNaN(date) ? null : Math.max(0, date - now);
+}

@@ -26,7 +26,7 @@ export function readServer(root: Tree, { report, variables, set }: Draft): strin
     report.carried(get("HOST"), "server.host");
   } else {
     const note = isLocal ? "" : "without APIKEY only this machine is served, as there";
-    report.noted(get("HOST"), "server.host", note);
+    report.noted(get("HOST"), [], note);
   }
   const port = numberOf(get("PORT"));
   const isPort = port !== null && Number.isSafeInteger(port) && port > 0 && port < 65_536;

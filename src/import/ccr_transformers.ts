@@ -19,14 +19,16 @@ export function transformerName(tree: Tree): string {
   return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
 }
 
-/** Returns the limit of the transformer `maxtoken` in a list of transformers, or of it alone. */
-export function maxTokens(tree: Tree | undefined): number | null {
-  for (const item of [...itemsOf(tree), ...tree === undefined ? [] : [tree]]) {
-    if (item.kind !== "list" || transformerName(item) !== "maxtoken") continue;
-    const most = numberOf(memberOf(item.items[1], "max_tokens"));
-    if (most !== null && Number.isSafeInteger(most) && most > 0) return most;
-  }
-  return null;
+/** Returns the limit of the first transformer `maxtoken` in a list; null without one. */
+export function maxTokens(use: Tree | undefined): number | null {
+  return itemsOf(use).map(limitOf).find((limit) => limit !== null) ?? null;
+}
+
+/** Returns the limit of a transformer; null if it is not `maxtoken` with one. */
+function limitOf(item: Tree): number | null {
+  if (item.kind !== "list" || transformerName(item) !== "maxtoken") return null;
+  const most = numberOf(memberOf(item.items[1], "max_tokens"));
+  return most !== null && Number.isSafeInteger(most) && most > 0 ? most : null;
 }
 
 /** Reports a transformer of the provider at `place`. */
@@ -37,7 +39,7 @@ export function reportTransformer(item: Tree, place: string, type: string, repor
     report.noMeaning(item, "what the router does to its own requests");
   } else if (name === "deepseek" && type === "compat") {
     report.carried(item, `${place}.compatibility_profile`);
-  } else if (name === "maxtoken" && maxTokens(item) !== null) {
+  } else if (limitOf(item) !== null) {
     report.carried(item, `${place}.extra.max_tokens`);
   } else report.missing(item, "a transformer without a counterpart");
 }

@@ -165,18 +165,20 @@ export function importClaudeCodeRouter(text: string): ImportResult {
    * how they work differently.
    */
   function targetsOf(tree: Tree | undefined, place: string, note: string): readonly Target[] {
-    return itemsOf(tree).flatMap((item, index) => {
+    const found: Target[] = [];
+    for (const item of itemsOf(tree)) {
       const text = textOf(item) ?? "";
       const comma = text.indexOf(",");
       const provider = known.get(text.slice(0, Math.max(comma, 0)).trim());
       const model = text.slice(comma + 1).trim();
       if (provider === undefined || model === "") {
         report.missing(item, "is no provider,model of a provider that is carried");
-        return [];
+        continue;
       }
-      report.noted(item, `${place}.${index === 0 ? "targets" : "fallback"}`, note);
-      return [{ provider, model: variables.text(model) }];
-    });
+      report.noted(item, `${place}.${found.length === 0 ? "targets" : "fallback"}`, note);
+      found.push({ provider, model: variables.text(model) });
+    }
+    return found;
   }
 
   function modelsPart(): Section {

@@ -105,6 +105,8 @@ function read(
   reportAbsent(root, report, OTHER_SECTIONS);
   const sections = ["model_list", "router_settings", "litellm_settings", "general_settings"];
   report.notRead(root, sections.filter((key) => memberOf(root, key)?.kind === "leaf"));
+  for (const section of [router, settings, root]) report.notRead(section, FALLBACK_KEYS);
+  report.notRead(root, ["credential_list"]);
   for (const key of parsed.anchored) {
     report.noMeaning(memberOf(root, key), "anchors, whose values are those of their aliases");
   }

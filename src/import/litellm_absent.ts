@@ -2,8 +2,27 @@ import { type Absent, reportAbsent } from "./absent.ts";
 import type { Report } from "./report.ts";
 import { membersOf, type Tree } from "./source.ts";
 
+const NO_PRICE = "a price needs those of input and output tokens";
+
+/** Members for some providers, at an entry whose provider does not read them. */
+const OF_OTHERS = [
+  ...["api_version", "tenant_id", "client_id", "client_secret"],
+  ...["vertex_project", "vertex_location", "vertex_credentials"],
+  ...["aws_region_name", "aws_access_key_id", "aws_secret_access_key", "aws_session_token"],
+  ...["aws_role_name", "aws_web_identity_token"],
+];
+
 /** Members that nothing in our file has, with the reason. */
 const MISSING: Absent = {
+  ...Object.fromEntries(
+    OF_OTHERS.map((
+      key,
+    ) => [key, "not used: its value is not understood, or the provider has none"]),
+  ),
+  input_cost_per_token: NO_PRICE,
+  output_cost_per_token: NO_PRICE,
+  cache_read_input_token_cost: NO_PRICE,
+  cache_creation_input_token_cost: NO_PRICE,
   thinking: "named models have no budget of thinking tokens; parameters.effort is nearest",
   frequency_penalty: "no parameter of named models",
   presence_penalty: "no parameter of named models",
@@ -58,8 +77,9 @@ const DESCRIPTIONS =
 
 function reportInfo(info: Tree | undefined, report: Report): void {
   for (const [key, tree] of membersOf(info)) {
+    if (key === "max_input_tokens") report.notRead(info, [key]);
     if (DESCRIPTIONS.test(key)) report.noMeaning(tree, "describes the model to users of LiteLLM");
-    if (/cost/.test(key)) report.missing(tree, "a price needs those of input and output tokens");
+    if (/cost/.test(key)) report.missing(tree, NO_PRICE);
     if (/^(?:access_groups|team_id|team_public_model_name)$/.test(key)) {
       report.missing(tree, "client keys name models by patterns: models");
     }

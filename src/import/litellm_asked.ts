@@ -19,7 +19,8 @@ export interface ServedPlace {
   /** Members of the entry that are a part of a credential or of the address, with their place. */
   readonly used: readonly Used[];
   readonly modelNote: string;
-  readonly addressNote: string;
+  /** How the address of the entry works differently; null if it is not used. */
+  readonly addressNote: string | null;
 }
 
 /** The provider of an entry, or why there is none. */
@@ -41,8 +42,17 @@ export interface Asked {
   readonly model: string;
 }
 
+/** Members of an entry with its address; the first one that it has counts. */
+export const ADDRESS_KEYS = ["base_url", "api_base"] as const;
+
+/** Returns the member with the address of an entry; undefined without one. */
+export function addressKey(params: Tree): (typeof ADDRESS_KEYS)[number] | undefined {
+  return ADDRESS_KEYS.find((key) => textOf(memberOf(params, key)) !== null);
+}
+
 /** Returns the address that an entry states; null if it states none. */
 export function addressIn({ params, variables }: Asked, endings: RegExp): Address | null {
-  const written = textOf(memberOf(params, "api_base")) ?? textOf(memberOf(params, "base_url"));
+  const key = addressKey(params);
+  const written = key === undefined ? null : textOf(memberOf(params, key));
   return written === null ? null : readAddress(written, endings, variables);
 }

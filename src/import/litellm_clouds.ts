@@ -1,5 +1,5 @@
 import { STAND_IN_URL } from "./address.ts";
-import { addressIn, type Asked, type Place, type Used } from "./litellm_asked.ts";
+import { addressIn, addressKey, type Asked, type Place, type Used } from "./litellm_asked.ts";
 import type { Settings } from "./providers.ts";
 import { memberOf, textOf, type Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
@@ -11,7 +11,9 @@ const NO_ENDINGS = /$^/;
 export function azurePlace(asked: Asked): Place {
   const { model, variables, params, name, prefix } = asked;
   const own = addressIn(asked, NO_ENDINGS);
-  if (own !== null && !own.ok) return { ok: false, note: `api_base ${own.note}` };
+  if (own !== null && !own.ok) {
+    return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  }
   const [root, host] = own === null
     ? [variables.use(name === "azure" ? "AZURE_API_BASE" : "AZURE_AI_API_BASE", STAND_IN_URL), null]
     : [own.host === null ? own.url : new URL(own.url).origin, own.host];
@@ -78,6 +80,7 @@ export function bedrockPlace({ params, variables, model }: Asked): Place {
   const region = written === null
     ? variables.use("AWS_REGION", "us-east-1")
     : variables.text(written, "us-east-1");
+  if (!isName(written, variables)) return { ok: false, note: "aws_region_name is no region" };
   const service = isClaude ? "bedrock-mantle" : "bedrock";
   const { members, used } = awsMembers(params, variables);
   const modelId = isClaude ? plain.replace(/(?:-\d{8})?-v\d+(?::\d+)?$/, "") : plain;
@@ -98,7 +101,7 @@ export function bedrockPlace({ params, variables, model }: Asked): Place {
     modelNote:
       `over the ${isClaude ? "Messages API of Bedrock Mantle" : "Chat API of Bedrock"}, as ` +
       "its model without region and version; LiteLLM uses the Converse API",
-    addressNote: "",
+    addressNote: null,
   };
 }
 
@@ -138,14 +141,25 @@ function awsMembers(params: Tree, variables: Variables) {
   return { members, used };
 }
 
+/** True for a name that an address can have, for a variable, and for none. */
+function isName(written: string | null, variables: Variables): boolean {
+  return written === null || variables.reference(written) !== null || /^[\w.:-]+$/.test(written);
+}
+
 /** Returns the place of a model of Vertex AI. */
 export function vertexPlace({ params, variables, model }: Asked): Place {
   const plain = model.replace(/^gemini\//, "");
   if (!plain.startsWith("gemini-")) {
-    return { ok: false, note: "of Vertex AI only Gemini can be served" };
+    const claude = "Claude on Vertex AI has a form of requests that is not spoken here; " +
+      "Claude at Anthropic, Bedrock and Azure can be served";
+    const isClaude = plain.startsWith("claude-");
+    return { ok: false, note: isClaude ? claude : "of Vertex AI only Gemini can be served" };
   }
   const text = (key: string) => textOf(memberOf(params, key));
   const project = text("vertex_project"), location = text("vertex_location");
+  if (!isName(project, variables) || !isName(location, variables)) {
+    return { ok: false, note: "vertex_project or vertex_location is no name" };
+  }
   const inProject = project === null
     ? variables.use("VERTEXAI_PROJECT")
     : variables.text(project, "project");
@@ -182,6 +196,6 @@ export function vertexPlace({ params, variables, model }: Asked): Place {
     ],
     modelNote: "over the endpoint of Vertex AI for OpenAI clients" +
       (written === null ? ", with the service account of the machine" : ""),
-    addressNote: "",
+    addressNote: null,
   };
 }

@@ -8,9 +8,9 @@ import { type Parameter, readParameters, unreadParameters } from "./litellm_para
 import { type EntryReader, type Parts, readParts } from "./litellm_parts.ts";
 import { keyVariable } from "./litellm_place.ts";
 import { isPrefix } from "./litellm_prefixes.ts";
-import type { ServedPlace } from "./litellm_asked.ts";
+import { ADDRESS_KEYS, addressKey, type ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
-import { readTimeouts } from "./litellm_timeouts.ts";
+import { isTime, readTimeouts } from "./litellm_timeouts.ts";
 import type { Settings } from "./providers.ts";
 import { memberOf, numberOf, textOf, type Tree } from "./source.ts";
 import type { Secret, Variables } from "./variables.ts";
@@ -102,15 +102,21 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   ): void {
     const name = memberOf(tree, "model_name");
     report.noted(name, place_, named.note);
-    const texts = ["api_key", "api_base", "base_url"];
+    const texts = ["api_key", ...ADDRESS_KEYS];
     report.notRead(params, texts.filter((one) => textOf(get(one)) === null));
     const notes = [written.note, place.modelNote, key.absent].filter(Boolean).join("; ");
     report.noted(get("model"), [place_, provider], notes);
     const stated = get("custom_llm_provider");
     if (isPrefix(textOf(stated) ?? "")) report.carried(stated, provider);
     else report.missing(stated, "a provider that is not known");
-    for (const one of ["api_base", "base_url"]) {
-      report.noted(get(one), `${provider}.base_url`, place.addressNote);
+    const address = addressKey(params);
+    if (place.addressNote === null) {
+      for (const one of ADDRESS_KEYS) {
+        report.missing(get(one), "the address of the cloud is called");
+      }
+    } else if (address !== undefined) {
+      report.noted(get(address), `${provider}.base_url`, place.addressNote);
+      report.noMeaning(get("api_base"), "that of base_url counts");
     }
     report.noted(get("api_key"), key.text === null ? [] : keyPath, key.note);
     for (const { key: member, to, note } of place.used) {
@@ -122,14 +128,14 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       report.noted(value, `${provider}.headers.${name}`, note);
     }
     report.missing(get("extra_headers"), "no header that the file can have");
-    if (times.timeout !== undefined) {
+    if (isTime(get("timeout"))) {
       report.differently(
         get("timeout"),
         `${provider}.timeout`,
         "the time to the first byte, and the silence within a stream",
       );
     }
-    if (times.stream_idle_timeout !== undefined) {
+    if (isTime(get("stream_timeout"))) {
       report.differently(
         get("stream_timeout"),
         `${provider}.stream_idle_timeout`,

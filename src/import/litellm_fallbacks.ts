@@ -1,4 +1,5 @@
-import { identityOf, type Named, type Target } from "./litellm_named.ts";
+import { OPEN_MODEL } from "../config/models_rules.ts";
+import { identityOf, type Named, placeOfName, type Target } from "./litellm_named.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, membersOf, textOf, type Tree } from "./source.ts";
 
@@ -106,16 +107,30 @@ export function newChains(
     const own = name === DEFAULT ? null : find(name);
     const used = own === null ? usual : listOf(own, reason);
     if (used?.tree !== tree) return report.missing(tree, "another list for this name counts");
-    const place = own === null ? "models" : `models.${own}.fallback`;
     for (const { name: next, tree } of names) {
-      if (own !== null && besides(own, [next]).length === 0) {
-        report.differently(tree, `models.${own}.targets`, "the same targets, which are tried once");
+      const places = placesOf(own, next);
+      const [place] = places;
+      if (place === undefined) {
+        const targets = `${placeOfName(own ?? next)}.targets`;
+        report.differently(tree, targets, "the same targets, which are tried once");
       } else if (own === null || reason === "outage") {
         const isEqual = own !== null && parametersOf(own) === parametersOf(next);
         const note = isEqual ? NOT_FOR_REFUSALS : `${NOT_FOR_REFUSALS}; ${OTHER_PARAMETERS}`;
-        report.differently(tree, place, note);
+        report.differently(tree, places, note);
       } else reportReason(own, reason, tree, place);
     }
+  }
+
+  /** Returns where a name is a fallback: of `own`, or of every name that has other targets. */
+  function placesOf(own: string | null, next: string): readonly string[] {
+    const needs = (name: string) => besides(name, [next]).length > 0;
+    const one = own ?? (named.has(OPEN_MODEL) ? OPEN_MODEL : null);
+    const isOfOthers = own === null &&
+      [...named.keys()].some((name) => name !== OPEN_MODEL && needs(name));
+    return [
+      ...isOfOthers ? ["models"] : [],
+      ...one !== null && needs(one) ? [`${placeOfName(one)}.fallback`] : [],
+    ];
   }
 
   function parametersOf(name: string): string {

@@ -1,7 +1,7 @@
 import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
-import type { Named, Target } from "./litellm_named.ts";
+import { type Named, placeOfName, type Target } from "./litellm_named.ts";
 import { type Entry, type Metric, METRICS } from "./litellm_entry.ts";
 import type { Parameter } from "./litellm_parameters.ts";
 import type { Providers, Settings } from "./providers.ts";
@@ -17,6 +17,9 @@ export interface Models {
 
 /** Maximum weight of a target. */
 const MAX_WEIGHT = 1_000;
+
+/** Minimum limit of output tokens in the Responses API, below which the target would be skipped. */
+const MIN_OUTPUT_TOKENS = 16;
 
 /** The weights of the entries of a name, its path and that of their targets in the file. */
 interface Placed {
@@ -67,7 +70,7 @@ export function newModels(
   function newNamed(name: string, group: readonly Entry[]): Named {
     const metric = isWeighted && group.length > 1 ? metricOf(group) : null;
     const weights = scaled(weightsOf(group, metric));
-    const place = name === OPEN_MODEL ? "routing.routes" : `models.${name}`;
+    const place = placeOfName(name);
     const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
     const isAnyOpen = group.some((entry) =>
       entry.order === orders[0] && (weights.get(entry) ?? 1) > 0
@@ -277,9 +280,13 @@ function refusedParameter(
   group: readonly Entry[],
 ): string | null {
   if (!place.startsWith("models.")) return `a route for the name ${OPEN_MODEL} has no parameters`;
+  const isOverResponses = ({ isResponses }: Entry) => isResponses;
   const has = (type: string) => group.some(({ settings }) => settings.type === type);
   if (name === "temperature" && Number(value) > 1 && has("messages")) {
     return "the Messages API has temperatures up to 1";
+  }
+  if (name === "max_tokens" && Number(value) < MIN_OUTPUT_TOKENS && group.some(isOverResponses)) {
+    return `the Responses API has limits from ${MIN_OUTPUT_TOKENS} tokens`;
   }
   const isLevel = ["low", "medium", "high"].includes(String(value));
   if (name === "effort" && !isLevel && (has("messages") || has("local"))) {

@@ -1,3 +1,4 @@
+import { OPEN_MODEL } from "../config/models_rules.ts";
 import type { Settings } from "./providers.ts";
 
 /** A target of the written file. */
@@ -18,6 +19,11 @@ export interface Named {
   /** Targets of entries with a higher `order`. */
   readonly later: readonly Target[];
   readonly parameters: Settings;
+}
+
+/** Returns the path of a name in the written file; `auto`, which no named model has, is a route. */
+export function placeOfName(name: string): string {
+  return name === OPEN_MODEL ? "routing.routes[0]" : `models.${name}`;
 }
 
 /** Returns what is equal for two targets that send the same model to the same provider. */

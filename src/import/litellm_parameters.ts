@@ -38,6 +38,7 @@ export function readParameters(params: Tree, report: Report): ReadonlyMap<string
     if (name === undefined || value === null || found.has(name)) continue;
     found.set(name, { value, tree, note });
   }
+  if (extra?.kind !== "mapping") report.notRead(params, ["extra_body"]);
   const taken = new Set([...found.values()].map(({ tree }) => tree));
   for (const [, tree] of membersOf(extra)) {
     if (!taken.has(tree)) report.missing(tree, "no parameter of named models");

@@ -1,6 +1,12 @@
 import { hostAt } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
-import { addressIn, type Asked, type Place, type ServedPlace } from "./litellm_asked.ts";
+import {
+  addressIn,
+  addressKey,
+  type Asked,
+  type Place,
+  type ServedPlace,
+} from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
 import { INFERRED, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
@@ -19,13 +25,12 @@ export function placeOf(written: string, params: Tree, variables: Variables): Pl
   const first = slash < 0 ? "" : written.slice(0, slash);
   const known = [stated ?? "", first].find(isPrefix) ??
     (slash < 0 ? INFERRED.find(([pattern]) => pattern.test(written))?.[1] : undefined);
-  const address = textOf(memberOf(params, "api_base")) ?? textOf(memberOf(params, "base_url"));
   const model = known !== undefined && first === known ? written.slice(slash + 1) : written;
   const prefix = known === undefined ? undefined : PREFIXES.get(known);
   if (known !== undefined && prefix !== undefined) {
     return placeFor({ params, variables, name: known, prefix, model });
   }
-  if (address === null) {
+  if (addressKey(params) === undefined) {
     const note = known === undefined
       ? "its provider is not known, and it has no api_base"
       : UNSERVED.get(known) ?? "";
@@ -62,7 +67,9 @@ function plainPlace(
   const { name, prefix, variables } = asked;
   const model = type === "compat" ? asked.model.replace(/^responses\//, "") : asked.model;
   const own = addressIn(asked, endings);
-  if (own !== null && !own.ok) return { ok: false, note: `api_base ${own.note}` };
+  if (own !== null && !own.ok) {
+    return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
+  }
   const url = own?.url ?? prefix.address;
   if (url === undefined) return { ok: false, note: `${name} needs an api_base` };
   const host = own === null ? URL.parse(url)?.hostname ?? null : own.host;

@@ -1,5 +1,9 @@
 import type { Draft } from "./draft.ts";
-import { memberOf, textOf, type Tree } from "./source.ts";
+import type { Written } from "./written_file.ts";
+import { memberOf, textOf, type Tree, truthOf } from "./source.ts";
+
+/** Members with the address of a Redis server and what it asks for. */
+const MEMBERS = ["host", "port", "db", "ssl", "username", "password"] as const;
 
 /**
  * Reads the address of a Redis server, at which state and limits are then shared. Names of its
@@ -21,31 +25,54 @@ export function readRedis(
       get("url"),
       url === null
         ? ""
-        : "an address with a password in it: set state.store: valkey, with state.valkey.url",
+        : "may have a password in it: set state.store: valkey, with state.valkey.url and password",
     );
     return false;
   }
   const port = textOf(get("port")) ?? "6379";
   const number = textOf(get("db")) ?? "0";
-  const address = `redis://${variables.text(host, "127.0.0.1")}:${variables.text(port, "6379")}/${
-    variables.text(number, "0")
-  }`;
+  const isEncrypted = truthOf(get("ssl"));
+  const scheme = isEncrypted === true ? "rediss" : "redis";
+  const address = `${scheme}://${variables.text(host, "127.0.0.1")}:${
+    variables.text(port, "6379")
+  }/${variables.text(number, "0")}`;
   const server = URL.parse(address.replace(/\$\{[^}]*\}/g, "0"));
   if (server === null || server.hostname === "" || !/^\/\d+$/.test(server.pathname)) {
-    for (const key of ["host", "port", "db", "password"]) {
+    for (const key of MEMBERS) {
       report.missing(get(key), "no host, port and number of a database");
     }
     return false;
   }
+  const user = textOf(get("username"));
   const password = textOf(get("password"));
   const secret = password === null ? null : variables.secret(password, "REDIS_PASSWORD");
-  const valkey = { url: address, ...secret?.text != null && { password: secret.text } };
+  const valkey = {
+    url: address,
+    ...user !== null && { username: variables.text(user) },
+    ...secret?.text != null && { password: secret.text },
+  };
   const from = tree?.path ?? "";
-  draft.set("state", "store", "valkey", from);
-  draft.set("state", "valkey", valkey, from);
+  const [before] = draft.sections(["state"]);
+  if (before !== undefined && JSON.stringify(before.value) !== JSON.stringify(stateAt(valkey))) {
+    for (const key of MEMBERS) report.missing(get(key), "another server of the file counts");
+    return true;
+  }
+  for (const [key, value] of Object.entries(stateAt(valkey))) draft.set("state", key, value, from);
   for (const key of ["host", "port", "db"]) {
     report.differently(get(key), where, note);
   }
+  if (isEncrypted !== null) report.carried(get("ssl"), "state.valkey.url");
+  report.notRead(
+    tree,
+    [user === null ? "username" : "", secret === null ? "password" : ""].map(
+      (key) => prefix + key,
+    ),
+  );
+  report.carried(get("username"), "state.valkey.username");
   report.noted(get("password"), "state.valkey.password", secret?.note ?? "");
   return true;
+}
+
+function stateAt(valkey: Written): Readonly<Record<string, Written>> {
+  return { store: "valkey", valkey };
 }

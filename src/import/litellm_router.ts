@@ -59,7 +59,7 @@ export function readRouter(
     if (known !== "weighted") draft.set("routing", "default_strategy", known, strategy.path);
     const isUsage = textOf(strategy)?.startsWith("usage");
     const note = isUsage ? "by running calls, not by tokens of the minute" : "";
-    report.noted(strategy, "routing.default_strategy", note);
+    report.noted(strategy, known === "weighted" ? [] : "routing.default_strategy", note);
   } else report.missing(strategy, "a strategy that is not known here");
   readBreaker(tree, settings, draft);
   readRedis(tree, draft, "redis_");
@@ -80,6 +80,10 @@ export function readRouter(
   reportAbsent(tree, report, ROUTER_MISSING, ROUTER_NO_MEANING);
   const others = ["retry_after", "allowed_fails", "cooldown_time", "disable_cooldowns"];
   report.notRead(tree, [...others, "num_retries", "timeout", "stream_timeout"]);
+  report.notRead(tree, ["model_group_alias", "retry_policy"]);
+  for (const key of ["redis_host", "redis_port", "redis_db", "redis_password"]) {
+    report.missing(get(key), "no host of a server, or a value that is not understood");
+  }
 }
 
 function readBreaker(tree: Tree | undefined, settings: Tree | undefined, draft: Draft): void {
@@ -103,7 +107,7 @@ function readBreaker(tree: Tree | undefined, settings: Tree | undefined, draft: 
   const isOff = truthOf(off);
   if (isOff === null) return;
   if (isOff) setFrom(draft, off, "circuit_breaker", "enabled", false);
-  report.carried(off, "circuit_breaker.enabled");
+  report.carried(off, isOff ? "circuit_breaker.enabled" : []);
 }
 
 /** Reads `num_retries` and `retry_policy` of both sections that can have them. */

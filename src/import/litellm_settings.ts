@@ -63,7 +63,7 @@ export function readSettings(tree: Tree | undefined, refusing: string, draft: Dr
   const json = memberOf(tree, "json_logs");
   if (truthOf(json) !== null) {
     if (truthOf(json)) setFrom(draft, json, "logging", "format", "json");
-    report.carried(json, "logging.format");
+    report.carried(json, truthOf(json) ? "logging.format" : []);
   }
   const drop = memberOf(tree, "drop_params");
   if (truthOf(drop) === false) report.carried(drop, [], "fields are never dropped");
@@ -87,8 +87,21 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
   const type = textOf(memberOf(params, "type")) ?? "redis";
   if (cache === undefined && params === undefined) return;
   if (!isOn) {
-    report.say(cache, truthOf(cache) === null ? "missing" : "carried", "caching.enabled");
-    for (const key of ["type", "ttl", "host", "port", "password", "url", "db", "namespace"]) {
+    report.say(cache, truthOf(cache) === null ? "missing" : "carried");
+    for (
+      const key of [
+        "type",
+        "ttl",
+        "host",
+        "port",
+        "ssl",
+        "username",
+        "password",
+        "url",
+        "db",
+        "namespace",
+      ]
+    ) {
       report.noMeaning(memberOf(params, key), "the cache is off");
     }
     return;
@@ -132,7 +145,6 @@ const CALLBACKS: Readonly<Record<string, string>> = {
 function readCallback(tree: Tree, { report }: Draft): void {
   const name = textOf(tree) ?? "";
   const note = Object.hasOwn(CALLBACKS, name) ? CALLBACKS[name] : undefined;
-  const place = name === "prometheus" ? [] : ["telemetry"];
-  if (note !== undefined) return report.differently(tree, place, note);
+  if (note !== undefined) return report.differently(tree, [], note);
   report.missing(tree, name.includes(".") ? "Python code is not run" : "no such callback here");
 }

@@ -15,7 +15,6 @@ export function readUsualTimeouts(
   settings: Tree | undefined,
   report: Report,
 ): Timeouts {
-  const isTime = (tree: Tree | undefined) => (numberOf(tree) ?? 0) > 0;
   const timeouts = [memberOf(router, "timeout"), memberOf(settings, "request_timeout")];
   const stream = memberOf(router, "stream_timeout");
   const [used, other] = timeouts.filter(isTime);
@@ -25,16 +24,27 @@ export function readUsualTimeouts(
   if (isTime(stream)) {
     report.differently(stream, "providers.*.stream_idle_timeout", "the silence within a stream");
   }
-  return { timeout: numberOf(used), stream: numberOf(stream) };
+  return { timeout: timeOf(used), stream: timeOf(stream) };
+}
+
+/** Returns a time in seconds; null for none, which 0 is too. */
+function timeOf(tree: Tree | undefined): number | null {
+  const seconds = numberOf(tree);
+  return seconds !== null && seconds > 0 ? seconds : null;
+}
+
+/** True for a value that is a time. */
+export function isTime(tree: Tree | undefined): boolean {
+  return timeOf(tree) !== null;
 }
 
 /** Returns the timeouts of a provider; a value that is no number of seconds gives none. */
 export function readTimeouts(params: Tree, usual: Timeouts): Settings {
-  const own = numberOf(memberOf(params, "timeout")) ?? usual.timeout;
-  const stream = numberOf(memberOf(params, "stream_timeout")) ?? usual.stream ?? own;
+  const own = timeOf(memberOf(params, "timeout")) ?? usual.timeout;
+  const stream = timeOf(memberOf(params, "stream_timeout")) ?? usual.stream ?? own;
   return {
-    ...own !== null && own > 0 && { timeout: seconds(own) },
-    ...stream !== null && stream > 0 && { stream_idle_timeout: seconds(stream) },
+    ...own !== null && { timeout: seconds(own) },
+    ...stream !== null && { stream_idle_timeout: seconds(stream) },
   };
 }
 

@@ -77,6 +77,8 @@ export interface CallReport {
   session: string | null;
   /** Source of the session; null without one. */
   sessionFrom: string | null;
+  /** Conversation that a Responses request names; null without one. */
+  conversation: string | null;
   /** Endpoint of the call. */
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
@@ -191,6 +193,7 @@ export function newReport(id: string, method: string, path: string, began: numbe
     handshake: null,
     session: null,
     sessionFrom: null,
+    conversation: null,
     endpoint: UNKNOWN_ENDPOINT,
     client: null,
     template: null,

@@ -12,7 +12,7 @@ import { authorized } from "./authorize.ts";
 import { openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { sendWithCredential } from "./credential_renewal.ts";
-import { retryAfterMs } from "./headers.ts";
+import { retryAfterMs } from "../core/header_fields.ts";
 import { checkJson } from "./json_bounds.ts";
 import { keyRefusal } from "./key_refusal.ts";
 

@@ -55,16 +55,3 @@ export function clientResponseHeaders(
   }
   return copied;
 }
-
-/**
- * Returns the `Retry-After` header, in seconds or as a date, in milliseconds; null if absent or
- * invalid.
- */
-export function retryAfterMs(headers: FieldReader, now: number): number | null {
-  const value = headers.get("retry-after")?.trim();
-  if (value === undefined || value === "") return null;
-  if (/^\d+(\.\d+)?$/.test(value)) return Number(value) * 1000;
-  // An HTTP date begins with the name of a day; the engine would parse other texts as dates too.
-  const date = /^[A-Z]/i.test(value) ? Date.parse(value) : NaN;
-  return Number.isNaN(date) ? null : Math.max(0, date - now);
-}

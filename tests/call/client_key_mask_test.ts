@@ -111,9 +111,12 @@ Deno.test("the path of a call that runs has no client key, as the admin page sho
   assertEquals(began, ["/v1/responses/%5Bclient_key%5D"]);
 });
 
-Deno.test("a client key is in no path of a field that a span has", () => {
+Deno.test("a client key is in no path of a field and in no conversation that a span has", () => {
   const report = newReport("id", "POST", "/v1/chat/completions", 0);
   report.lossy = [`metadata.${KEY}`, "stop"];
   hideClientKey(callWith(KEY, report));
+  report.conversation = `of ${KEY}`;
+  hideClientKey(callWith(KEY, report));
   assertEquals([report.lossy, report.verified], [["metadata.[client_key]", "stop"], []]);
+  assertEquals(report.conversation, "of [client_key]");
 });

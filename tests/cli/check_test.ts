@@ -384,3 +384,38 @@ record: {enabled: true}
       "none of all other calls.",
   );
 });
+
+Deno.test("check prints where spans go and which providers have another name there, and no credential", async () => {
+  using file = await configFile(`
+providers:
+  mine: {type: compat, base_url: "https://r.openai.azure.com/openai/v1"}
+  vllm: {type: compat, base_url: "http://127.0.0.1:8000/v1"}
+  other: {type: messages, base_url: "https://proxy.example.com"}
+routing:
+  routes: [{name: r, targets: [{provider: mine}, {provider: vllm}, {provider: other}]}]
+telemetry: {provider_names: {vllm: groq}}
+`);
+  const checked = async (environment: Record<string, string>) =>
+    (await ran(["check", "--config", file.path], environment)).out;
+  const address = "http://user:pa55word@collector:4318/?key=hidden";
+  const own = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: address };
+  const out = await checked(own);
+  assertStringIncludes(
+    out,
+    "\nSends spans to http://collector:4318/, mine as azure.ai.openai, vllm as groq, " +
+      "other as anthropic.\n",
+  );
+  assert(!/pa55word|hidden/.test(out));
+  assertStringIncludes(
+    await checked({ OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector:4318/" }),
+    "\nSends spans to http://collector:4318/v1/traces, mine as",
+  );
+  const switched: readonly Record<string, string>[] = [
+    {},
+    { ...own, OTEL_SDK_DISABLED: "true" },
+    { ...own, OTEL_TRACES_EXPORTER: "none" },
+  ];
+  for (const off of switched) {
+    assert(!(await checked(off)).includes("spans"));
+  }
+});

@@ -349,3 +349,165 @@ Deno.test("an effort that a target of the name cannot carry is missing, so that 
     "missing | a target of the name has no levels of reasoning: it would be skipped",
   );
 });
+
+Deno.test("of base_url and api_base the first one is called, as LiteLLM does", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/m", {
+        api_base: "https://one.example.com/v1",
+        base_url: "https://two.example.com/v1",
+      }),
+      entry("b", "openai/m", { api_base: "https://three.example.com/v1", base_url: "" }),
+    ],
+  });
+  assert(file.includes("two.example.com") && !file.includes("one.example.com"), file);
+  assert(file.includes("three.example.com"), file);
+  const path = "model_list[0].litellm_params";
+  assertEquals(line(`${path}.base_url`), "carried | providers.example.base_url");
+  assertEquals(line(`${path}.api_base`), "no meaning | that of base_url counts");
+});
+
+Deno.test("an address of an entry of Bedrock or Vertex AI is missing: that of the cloud is called", () => {
+  const api_base = "https://proxy.example.com";
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "bedrock/openai.gpt-oss-120b", { api_base }),
+      entry("b", "vertex_ai/gemini-x", { api_base, vertex_location: "us-east5" }),
+    ],
+  });
+  assert(!file.includes("proxy.example.com"), file);
+  for (const at of [0, 1]) {
+    assertEquals(
+      line(`model_list[${at}].litellm_params.api_base`),
+      "missing | the address of the cloud is called",
+    );
+  }
+});
+
+Deno.test("an entry of Claude on Vertex AI is missing with all its values, and the reason is at its model", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "vertex_ai/claude-opus-4@20250514", { vertex_project: "p" }),
+      entry("b", "openai/m"),
+    ],
+    router_settings: { fallbacks: [{ b: ["a"] }] },
+  });
+  assert(!/claude|vertex/.test(file), file);
+  assertEquals(
+    line("model_list[0].litellm_params.model"),
+    "missing | Claude on Vertex AI has a form of requests that is not spoken here; " +
+      "Claude at Anthropic, Bedrock and Azure can be served",
+  );
+  for (const path of ["model_name", "litellm_params.api_key", "litellm_params.vertex_project"]) {
+    assertEquals(line(`model_list[0].${path}`), "missing | its entry is not carried");
+  }
+  assertEquals(
+    line("router_settings.fallbacks[0].b[0]"),
+    "missing | no entry that is carried has this name, or it is a pattern",
+  );
+});
+
+Deno.test("an entry in a region that is none is missing, and all further entries are carried", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "bedrock/openai.m", { aws_region_name: "us east" }),
+      entry("b", "vertex_ai/gemini-x", { vertex_location: "us-central1#" }),
+      entry("c", "vertex_ai/gemini-x", { vertex_project: "a/b" }),
+      entry("d", "openai/m"),
+      entry("e", "bedrock/openai.m", { aws_region_name: "os.environ/REGION" }),
+    ],
+  });
+  assert(["d", "e"].every((name) => file.includes(`  ${name}:\n`)), file);
+  for (const [at, note] of ["aws_region_name is no region", NO_NAME, NO_NAME].entries()) {
+    assertEquals(line(`model_list[${at}].litellm_params.model`), `missing | ${note}`);
+  }
+});
+
+const NO_NAME = "vertex_project or vertex_location is no name";
+
+Deno.test("a limit below that of the Responses API is missing, so that the model is served", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("a", "openai/responses/m", { max_tokens: 5 }),
+      entry("b", "openai/m", { max_tokens: 5 }),
+    ],
+  });
+  assertEquals(file.match(/max_tokens/g)?.length, 1);
+  assertEquals(
+    line("model_list[0].litellm_params.max_tokens"),
+    "missing | the Responses API has limits from 16 tokens",
+  );
+});
+
+Deno.test("a Redis server is called with encryption and a user where the source says so", () => {
+  const { file, line } = imported({
+    model_list: MODELS,
+    litellm_settings: {
+      cache: true,
+      cache_params: {
+        type: "redis",
+        host: "r.example.com",
+        ssl: true,
+        username: "u",
+        password: [1],
+      },
+    },
+  });
+  assert(/url: "?rediss:\/\/r\.example\.com:6379\/0"?\n +username: u\n/.test(file), file);
+  const path = "litellm_settings.cache_params";
+  assertEquals(line(`${path}.ssl`), "carried | state.valkey.url");
+  assertEquals(line(`${path}.username`), "carried | state.valkey.username");
+  assertEquals(line(`${path}.password[0]`), "missing | a value that is not understood");
+});
+
+Deno.test("of two Redis servers the first one is that of the state, and the other one is missing", () => {
+  const params = (host: string) => ({ cache: true, cache_params: { type: "redis", host } });
+  const { file, line } = imported({
+    model_list: MODELS,
+    router_settings: { redis_host: "one" },
+    litellm_settings: params("two"),
+  });
+  assert(file.includes("redis://one:6379/0") && !file.includes("two"), file);
+  assertEquals(
+    line("litellm_settings.cache_params.host"),
+    "missing | another server of the file counts",
+  );
+  const same = imported({
+    model_list: MODELS,
+    router_settings: { redis_host: "one" },
+    litellm_settings: params("one"),
+  });
+  assert(/^differently/.test(same.line("litellm_settings.cache_params.host")));
+});
+
+Deno.test("a known key whose value is not understood is missing, but not as an unknown key", () => {
+  const KNOWN: Readonly<Record<string, readonly string[]>> = {
+    router_settings: [
+      ...["fallbacks", "context_window_fallbacks", "model_group_alias", "retry_policy"],
+      ...["redis_host", "redis_port", "redis_db", "redis_password", "timeout", "num_retries"],
+    ],
+    litellm_settings: ["fallbacks", "content_policy_fallbacks", "request_timeout", "cache"],
+    general_settings: ["master_key", "user_header_name"],
+    litellm_params: [
+      ...["api_version", "extra_body", "input_cost_per_token", "tenant_id", "client_secret"],
+      ...["vertex_project", "aws_region_name", "timeout", "weight", "order", "stop", "top_p"],
+    ],
+    model_info: ["max_input_tokens", "input_cost_per_token"],
+  };
+  for (const [section, keys] of Object.entries(KNOWN)) {
+    for (const key of keys) {
+      for (const value of [true, ["x"], { a: "b" }]) {
+        const inner = section === "litellm_params" ? { [key]: value } : {};
+        const info = section === "model_info" ? { [key]: value } : undefined;
+        const source = {
+          model_list: [entry("a", "openai/m", inner, info), ...MODELS],
+          ...section.endsWith("_settings") && { [section]: { [key]: value } },
+        };
+        const result = importLitellm(JSON.stringify(source), {});
+        assert(result.ok);
+        const notes = result.imported.lines.map(({ note }) => note);
+        assert(!notes.includes("unknown key"), `${section}.${key} ${JSON.stringify(value)}`);
+      }
+    }
+  }
+});

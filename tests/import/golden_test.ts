@@ -1,6 +1,7 @@
 import { checkProblems } from "../../src/cli/import.ts";
 import { PREFIXES } from "../../src/import/litellm_prefixes.ts";
 import { leavesOf, parseSourceText } from "../../src/import/source.ts";
+import { placesIn } from "./places.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { ENVIRONMENT, goldens, importerOf, resultText } from "./golden.ts";
 
@@ -10,6 +11,12 @@ for (const golden of goldens) {
     assertEquals(resultText(result), golden.result);
     assert(result.ok);
     assertEquals(checkProblems(result.imported), []);
+    // What the report names as a place is one in the file.
+    const { file, lines } = result.imported;
+    const places = placesIn(file ?? "{}");
+    for (const { path, to } of file === null ? [] : lines) {
+      for (const place of to) assert(places.has(place), `${path}: ${place}`);
+    }
     // No secret of a source is in what is written.
     const secrets = golden.source.match(
       /[\w-]*(?:literal|secret|hunter|password)[\w-]*\d\w*|sk-\w[\w-]{12,}/g,

@@ -4,6 +4,7 @@ import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import type { Importer } from "../../src/import/imported.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { placesIn } from "./places.ts";
 
 /** Number of drawn sources of each gateway. */
 const SOURCES_COUNT = 200;
@@ -187,6 +188,10 @@ for (
         const { file, lines } = result.imported;
         assertEquals(lines.length, countValues(source));
         assertEquals(new Set(lines.map(({ path }) => path)).size, lines.length);
+        const places = placesIn(file ?? "{}");
+        for (const { path, to } of file === null ? [] : lines) {
+          for (const place of to) assert(places.has(place), `${path}: ${place}`);
+        }
         const written = `${file}${JSON.stringify(lines)}`;
         for (const one of secretsIn(source)) assert(!written.includes(one), one);
         for (const { path, status } of lines) {

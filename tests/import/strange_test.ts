@@ -292,3 +292,63 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
     );
   }
 });
+
+Deno.test("a transformer of claude-code-router has options only in a list with its name", () => {
+  const limit = ["maxtoken", { max_tokens: 9 }];
+  for (const isLimited of [false, true]) {
+    const use = isLimited ? [limit] : limit;
+    const result = importClaudeCodeRouter(JSON.stringify({
+      Providers: [{
+        name: "a",
+        api_base_url: "https://a.test/v1",
+        models: ["m"],
+        transformer: { use },
+      }],
+      Router: { default: "a,m" },
+    }));
+    assert(result.ok);
+    assertEquals(result.imported.file?.includes("max_tokens: 9"), isLimited);
+    const line = result.imported.lines.find(({ path }) => path.endsWith(".max_tokens"));
+    assertEquals(line?.status, isLimited ? "carried" : "missing");
+  }
+});
+
+Deno.test("of a list for a route of claude-code-router the first provider that is carried is the target", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [{ name: "a", api_base_url: "https://a.test/v1", models: ["m"] }],
+    Router: { default: ["gone,m", "a,m", "a,n"] },
+  }));
+  assert(result.ok);
+  const lines = result.imported.lines.filter(({ path }) => path.startsWith("Router."));
+  assertEquals(lines.map(({ to }) => to), [[], ["models.*.targets"], ["models.*.fallback"]]);
+});
+
+Deno.test("a timeout of 0 is none: the usual one holds", () => {
+  const { statuses, file } = reported(
+    {
+      model_list: [{ model_name: "a", litellm_params: { model: "openai/m", timeout: 0 } }],
+      router_settings: { timeout: 30 },
+    },
+    "model_list[0].litellm_params.timeout",
+  );
+  assertEquals(statuses, [["missing", "a value that is not understood"]]);
+  assert(file.includes("timeout: 30s"), file);
+});
+
+Deno.test("a fallback of the name auto, and one that no name needs, are reported where they are", () => {
+  const open = { model_name: "auto", litellm_params: { model: "openai/m" } };
+  const path = "router_settings.default_fallbacks[0]";
+  for (
+    const [model_list, default_fallbacks, to] of [
+      [[open], ["auto"], ["routing.routes[0].targets"]],
+      [[open, FAST], ["fast"], ["routing.routes[0].fallback"]],
+      [[open, FAST, LONG], ["long"], ["models", "routing.routes[0].fallback"]],
+      [[FAST, LONG], ["long"], ["models"]],
+    ] as const
+  ) {
+    const source = { model_list, router_settings: { default_fallbacks } };
+    const result = importLitellm(JSON.stringify(source), {});
+    assert(result.ok);
+    assertEquals(result.imported.lines.find((one) => one.path === path)?.to, to);
+  }
+});

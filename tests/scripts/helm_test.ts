@@ -109,6 +109,7 @@ testUnless(
       [{ config: 'server: {host: 0.0.0.0, port: "${PORT}"}' }, /server\.port must be a number/],
       [{ config: "a: [" }, /config is no YAML/],
       [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
+      [{ serviceAccount: { annotations: { a: "b" } } }, /annotations need serviceAccount\.create/],
     ] as const;
     const problems = await render(helm.path, refused.map(([values]) => values));
     for (const [index, [, pattern]] of refused.entries()) {
@@ -125,6 +126,7 @@ testUnless(
 const SWITCHED: Readonly<Record<string, JsonObject>> = {
   ingress: { enabled: true, host: "models.example.com" },
   autoscaling: { enabled: true },
+  serviceAccount: { create: true },
 };
 
 /** A text that is in no manifest. */
@@ -135,6 +137,7 @@ const OWN: Readonly<Record<string, readonly [value: JsonValue, shown: string]>> 
   config: [`server: {host: "::", port: 9876}`, "containerPort: 9876"],
   "image.pullPolicy": ["Always", "imagePullPolicy: Always"],
   imagePullSecrets: [[MARK], `- name: ${MARK}`],
+  "serviceAccount.create": [true, "kind: ServiceAccount"],
   "service.type": ["NodePort", "type: NodePort"],
   "ingress.enabled": [true, "kind: Ingress"],
   "autoscaling.enabled": [true, "kind: HorizontalPodAutoscaler"],
@@ -253,6 +256,43 @@ Deno.test("an Ingress and an autoscaler are made when the values ask for them", 
   assertEquals(Deployment.spec.replicas, undefined);
   assertEquals(Deployment.spec.template.spec.containers[0].envFrom, undefined);
 });
+
+Deno.test("volumes are mounted besides the configuration, writable for the user of the container", async () => {
+  const { Deployment }: Loose = await rendered("public");
+  const { spec } = Deployment.spec.template;
+  assertEquals(spec.volumes.map(({ name }: Loose) => name), ["config", "certificates"]);
+  const [container] = spec.containers;
+  assertEquals(container.volumeMounts, [
+    { name: "config", mountPath: "/etc/switchyard" },
+    { name: "certificates", mountPath: "/run/certificates", readOnly: true },
+  ]);
+  assertEquals(spec.securityContext.fsGroup, container.securityContext.runAsUser);
+});
+
+testUnless(
+  missingHelm,
+  "the pods have the service account that the values make or name",
+  async () => {
+    assert(helm.ok);
+    const { ServiceAccount, Deployment }: Loose = await rendered("public");
+    assertEquals(ServiceAccount.metadata.annotations, {
+      "eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/models",
+    });
+    assertEquals(Deployment.spec.template.spec.serviceAccountName, ServiceAccount.metadata.name);
+    const accounts: readonly JsonObject[] = [{}, { name: "theirs" }, { create: true }];
+    const sets = accounts.map((serviceAccount) => ({ serviceAccount }));
+    const results = (await render(helm.path, sets)).map(({ manifest }) => {
+      const objects: Loose = objectsIn(manifest ?? "");
+      const of = (wanted: string) => objects.find(({ kind }: Loose) => kind === wanted);
+      return [
+        of("Deployment").spec.template.spec.serviceAccountName,
+        of("ServiceAccount")?.metadata.name,
+      ];
+    });
+    const own = Deployment.metadata.name;
+    assertEquals(results, [[undefined, undefined], ["theirs", undefined], [own, own]]);
+  },
+);
 
 Deno.test("the chart has the version of the program", async () => {
   const { version, appVersion } = parse(await read("Chart.yaml"));

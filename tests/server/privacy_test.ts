@@ -537,6 +537,16 @@ Deno.test("a value in an ID of a path is in no log line and no span, and the res
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
 });
 
+Deno.test("a conversation with a value is in no span, unlike another one", async () => {
+  const { call, reports } = serving(UP + RULES);
+  const headers = { "x-gateway-sessionid": "mine" };
+  for (const conversation of ["a@x.com", "conv_1"]) {
+    await (await call("/v1/responses", { model: "m", input: "Hi", conversation }, headers)).text();
+  }
+  const named = reports.map(({ session, conversation }) => [session, conversation]);
+  assertEquals(named, [["mine", null], ["mine", "conv_1"]]);
+});
+
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
   const said = (
     email: string,

@@ -1,4 +1,5 @@
-import { clientResponseHeaders, retryAfterMs } from "../../src/upstream/headers.ts";
+import { clientResponseHeaders } from "../../src/upstream/headers.ts";
+import { retryAfterMs } from "../../src/core/header_fields.ts";
 import { assertEquals } from "../support/assert.ts";
 
 function copied(

@@ -54,7 +54,7 @@ export const SPAN_DOCS: Readonly<Record<SpanAttribute, AttributeDoc>> = {
   "gen_ai.conversation.id": on(
     "attempt",
     "conditional",
-    "Session of the call, as in the log; no ID of a user.",
+    "`conversation` of a Responses request, else the session of the call, as in the log; no ID of a user.",
   ),
   "gen_ai.response.model": on("attempt", "recommended", "Model in the provider's response."),
   "gen_ai.response.id": on("attempt", "recommended", "ID in the provider's response."),

@@ -1,7 +1,9 @@
 import { VERSION } from "../../core/build.ts";
 import { concatBytes } from "../../core/concat_bytes.ts";
+import { retryAfterMs } from "../../core/header_fields.ts";
 import { readRegularFile } from "../../config/files.ts";
 import type { Log } from "../log.ts";
+import { spansUrl } from "./address.ts";
 import { batchSettings, isPositiveInteger } from "./batches.ts";
 
 /** Time for a batch with its repeats, if the variables say none. */
@@ -52,7 +54,7 @@ export function collectorSettings(
   const either = (name: string) => own(name) || all(name);
   const timeout = either("TIMEOUT");
   return {
-    url: own("ENDPOINT") || `${all("ENDPOINT").replace(/\/$/, "")}/v1/traces`,
+    url: spansUrl(variable),
     headers: { ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) },
     timeoutMs: Math.min(
       isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
@@ -171,13 +173,10 @@ export function newCollector(
       const response = await fetch(url, init);
       reader = response.body?.getReader();
       const received = reader === undefined ? new Uint8Array() : await readSmall(reader);
-      const seconds = response.headers.get("retry-after");
       return {
         isAccepted: response.ok && received !== null && !signal.aborted,
         isRepeated: REPEATED.has(response.status),
-        retryAfterMs: seconds !== null && /^\d{1,6}$/.test(seconds)
-          ? Number(seconds) * 1_000
-          : null,
+        retryAfterMs: retryAfterMs(response.headers, Date.now()),
         body: received,
       };
     } catch {

@@ -129,8 +129,7 @@ function inferenceAttributes(
     "gen_ai.request.stream": request.isStream === true ? true : undefined,
     "gen_ai.request.encoding_formats": request.encodingFormats,
     "gen_ai.output.type": outputType(report, request.isJson === true),
-    // Without a source it is the ID of a user.
-    "gen_ai.conversation.id": report.sessionFrom === null ? undefined : report.session ?? undefined,
+    "gen_ai.conversation.id": conversationId(report),
     "gen_ai.response.model": response?.model,
     "gen_ai.response.id": response?.id,
     "gen_ai.response.finish_reasons": finishReasons,
@@ -154,6 +153,13 @@ function inferenceAttributes(
       "openai.response.system_fingerprint": response?.fingerprint,
     },
   };
+}
+
+/** Returns the conversation of a call, else its session; that without a source is a user's ID. */
+function conversationId(
+  { conversation, session, sessionFrom }: Readonly<CallReport>,
+): string | undefined {
+  return conversation ?? (sessionFrom === null ? undefined : session ?? undefined);
 }
 
 function outputType({ endpoint }: Readonly<CallReport>, isJson: boolean): string | undefined {

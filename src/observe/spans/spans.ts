@@ -11,6 +11,7 @@ import { OpenCall } from "./open_call.ts";
 import { batchSettings } from "./batches.ts";
 import { certificates, collectorSettings, newClient, newCollector } from "./collector.ts";
 import { newJsonExporter, newProtobufExporter, type SpanExporter } from "./exporter.ts";
+import { addressOf, isDisabled, variablesOf } from "./address.ts";
 import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
 import { newSpanQueue } from "./span_queue.ts";
@@ -67,7 +68,7 @@ export interface SpanSettings {
 export async function newSpans(settings: SpanSettings): Promise<Spans | null> {
   const { environment, log } = settings;
   const variable = variablesOf(environment);
-  if (variable("OTEL_SDK_DISABLED").toLowerCase() === "true") return null;
+  if (isDisabled(variable)) return null;
   const ignored = ignoredVariables(environment);
   if (ignored !== null) log.warn(ignored);
   const address = addressOf(variable);
@@ -238,18 +239,6 @@ interface EndedSpan {
   readonly ended: number;
   readonly events?: ReadableSpan["events"];
   readonly links?: Link[];
-}
-
-/** Returns the address of the collector; empty if the variables name none or another exporter. */
-function addressOf(variable: (name: string) => string): string {
-  const exporters = variable("OTEL_TRACES_EXPORTER") || "otlp";
-  if (!exporters.split(",").some((word) => word.trim() === "otlp")) return "";
-  return variable("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") || variable("OTEL_EXPORTER_OTLP_ENDPOINT");
-}
-
-/** Returns a function from the name of a variable to its value; empty if it is not set. */
-function variablesOf(environment: SpanSettings["environment"]): (name: string) => string {
-  return (name) => (environment[name] ?? "").trim();
 }
 
 /** Returns the protocol of the configuration, else that of the variables, else JSON. */

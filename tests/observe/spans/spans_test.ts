@@ -68,6 +68,8 @@ Deno.test("a session is the conversation of an attempt, and the ID of a user is 
     (await spansOf(changes))[1]?.attributes["gen_ai.conversation.id"];
   assertEquals(await idOf({ session: "build-1", sessionFrom: "header" }), "build-1");
   assertEquals(await idOf({ session: "user-1", sessionFrom: null }), undefined);
+  const both = { session: "build-1", sessionFrom: "header", conversation: "conv_1" };
+  assertEquals(await idOf(both), "conv_1");
 });
 
 Deno.test("the reasons of choices have the order of the choices, whichever ends first", () => {

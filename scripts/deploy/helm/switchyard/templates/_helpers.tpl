@@ -35,3 +35,14 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- $port -}}
 {{- end -}}
+
+{{/* Name of the ServiceAccount of the pods; empty for the usual one of the namespace. */}}
+{{- define "switchyard.serviceAccount" -}}
+{{- $account := .Values.serviceAccount -}}
+{{- if $account.create -}}
+{{- $account.name | default (include "switchyard.fullname" .) -}}
+{{- else -}}
+{{- if $account.annotations }}{{ fail "serviceAccount.annotations need serviceAccount.create" }}{{ end -}}
+{{- $account.name -}}
+{{- end -}}
+{{- end -}}
