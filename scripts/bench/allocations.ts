@@ -1,6 +1,6 @@
 import type { Cores } from "./compared.ts";
 import { type ConfigName, configText } from "./configs.ts";
-import { newSystemRun, WARM_UP_S } from "./measure.ts";
+import { newSystemRun, type SystemRun } from "./measure.ts";
 import { freePort, type ServerProcesses } from "./processes.ts";
 import { scenarios } from "./scenarios.ts";
 
@@ -26,8 +26,11 @@ const ROWS = ["small", "20k", "translate-whole"] as const;
 /** The mean number of bytes between two samples. */
 const SAMPLING_INTERVAL_BYTES = 4_096;
 
-/** Length of the load that is sampled. */
-const SAMPLED_S = 5;
+/**
+ * Calls before the sampled ones, and the sampled ones. Their numbers, not seconds: code that the
+ * runtime has not optimized yet leaves more objects.
+ */
+const WARM_UP_CALLS = 20_000, SAMPLED_CALLS = 5_000;
 
 /** Functions that are printed of each row. */
 const MAX_PRINTED = 15;
@@ -51,7 +54,7 @@ export async function measureAllocations(
       gateway,
       scenario.measuredRequest ?? scenario.request,
     );
-    await run.round(WARM_UP_S);
+    await runCalls(run, WARM_UP_CALLS);
     run.reset();
     const inspector = await openInspector(inspectorPort);
     await inspector.call("HeapProfiler.startSampling", {
@@ -59,12 +62,16 @@ export async function measureAllocations(
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
     });
-    await run.round(SAMPLED_S);
+    await runCalls(run, SAMPLED_CALLS);
     const { profile } = await inspector.call("HeapProfiler.stopSampling", {});
     inspector.close();
     results.push(allocationsOf(scenario.name, profile.head, run.result().timesUs.length));
   }
   return results;
+}
+
+async function runCalls(run: SystemRun, count: number): Promise<void> {
+  while (run.result().timesUs.length < count) await run.round(0.5);
 }
 
 interface Inspector {
