@@ -30,7 +30,7 @@ const SAMPLING_INTERVAL_BYTES = 4_096;
  * Calls before the sampled ones, and the sampled ones. Their numbers, not seconds: code that the
  * runtime has not optimized yet leaves more objects.
  */
-const WARM_UP_CALLS = 20_000, SAMPLED_CALLS = 5_000;
+const WARM_UP_COUNT = 20_000, SAMPLED_COUNT = 5_000;
 
 /** Functions that are printed of each row. */
 const MAX_PRINTED = 15;
@@ -54,7 +54,7 @@ export async function measureAllocations(
       gateway,
       scenario.measuredRequest ?? scenario.request,
     );
-    await runCalls(run, WARM_UP_CALLS);
+    await runCalls(run, WARM_UP_COUNT);
     run.reset();
     const inspector = await openInspector(inspectorPort);
     await inspector.call("HeapProfiler.startSampling", {
@@ -62,7 +62,7 @@ export async function measureAllocations(
       includeObjectsCollectedByMajorGC: true,
       includeObjectsCollectedByMinorGC: true,
     });
-    await runCalls(run, SAMPLED_CALLS);
+    await runCalls(run, SAMPLED_COUNT);
     const { profile } = await inspector.call("HeapProfiler.stopSampling", {});
     inspector.close();
     results.push(allocationsOf(scenario.name, profile.head, run.result().timesUs.length));
