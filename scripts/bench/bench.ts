@@ -1,3 +1,4 @@
+import { allocationLines, measureAllocations } from "./allocations.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureGrowth } from "./growth.ts";
 import { runUntilInterrupted } from "../tools/interrupt.ts";
@@ -127,6 +128,11 @@ async function runBenchmarks(
     }
   }
   if (isSelected("growth")) await measureGrowth();
+  if (isSelected("allocations")) {
+    for (const result of await measureAllocations(servers, cores)) {
+      console.log(allocationLines(result));
+    }
+  }
   if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));
 }

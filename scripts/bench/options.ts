@@ -19,6 +19,7 @@ const MEASUREMENTS = [
   "workers",
   "uploads",
   "growth",
+  "allocations",
 ] as const;
 
 /** The names that `--only` takes. */

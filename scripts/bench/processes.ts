@@ -18,7 +18,13 @@ export interface LocalServer extends ServerProcess {
 
 /** Starts the servers of the benchmark. Disposing it ends them all. */
 export interface ServerProcesses extends AsyncDisposable {
-  start(program: string, argument: string, core: number): Promise<LocalServer>;
+  /** Starts a program of the benchmark, with these options of the runtime besides the usual. */
+  start(
+    program: string,
+    argument: string,
+    core: number,
+    options?: readonly string[],
+  ): Promise<LocalServer>;
   /** Starts a program of this machine and waits until it listens at `port`. */
   startInstalled(
     path: string,
@@ -68,13 +74,18 @@ export function newServerProcesses(
     return child;
   }
 
-  async function start(program: string, argument: string, core: number): Promise<LocalServer> {
+  async function start(
+    program: string,
+    argument: string,
+    core: number,
+    more: readonly string[] = [],
+  ): Promise<LocalServer> {
     const path = new URL(program, import.meta.url).pathname;
     const profile = program === "gateway.ts" && profileFolder !== null
       ? [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"]
       : [];
     const options = ["--allow-all", "--no-prompt", ...v8Options(Deno.version.deno), ...profile];
-    const args = ["run", ...options, path, argument];
+    const args = ["run", ...options, ...more, path, argument];
     const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return {
       port: await readPort(child),

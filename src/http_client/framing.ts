@@ -35,11 +35,14 @@ export function keepAliveMs({ fields, isReusable }: Head, keepAliveMs: number): 
     : Math.min(Math.max(MAX_SERVER_KEEP_ALIVE_MS, keepAliveMs), (Number(seconds) - 1) * 1000);
 }
 
+const LENGTH = /^\d{1,15}$/;
+
 /** Returns the value of Content-Length; a repeated field must have equal values. */
 function parseLength(value: string): number {
+  if (LENGTH.test(value)) return Number(value);
   const lengths = new Set(value.split(",").map((one) => one.trim()));
   const [length = ""] = lengths;
-  if (lengths.size > 1 || !/^\d{1,15}$/.test(length)) {
+  if (lengths.size > 1 || !LENGTH.test(length)) {
     throw new Error("the response has a malformed length");
   }
   return Number(length);

@@ -87,9 +87,24 @@ function members(fields: Fields): string {
   for (const name in fields) {
     const value = fields[name];
     if (value === null || value === undefined) continue;
-    text += `,"${name}":${typeof value === "string" ? quoted(shortened(value)) : value}`;
+    text += beginningOf(name) + (typeof value === "string" ? quoted(shortened(value)) : value);
   }
   return text;
+}
+
+/** Beginnings of members by their names, which the code and the labels of client keys have. */
+const beginnings = new Map<string, string>();
+
+/** Limit of the known beginnings: a reload may change the labels. */
+const MAX_BEGINNINGS = 256;
+
+/** Returns the beginning of a member, which would be half of the objects of a line. */
+function beginningOf(name: string): string {
+  const known = beginnings.get(name);
+  if (known !== undefined) return known;
+  const made = `,"${name}":`;
+  if (beginnings.size < MAX_BEGINNINGS) beginnings.set(name, made);
+  return made;
 }
 
 /** Returns the fields as `name=value` pairs; text with blanks or control characters is quoted. */

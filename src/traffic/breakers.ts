@@ -132,6 +132,8 @@ const LEAST_FIRST = ["open", "half-open"] as const;
  * `max`.
  */
 function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, max: number): void {
+  // Mostly it is the only one, whose removal would leave a table behind.
+  if (map.size === 1 && map.has(name)) return;
   map.delete(name);
   map.set(name, value);
   const [oldest] = map.size > max ? map.keys() : [];

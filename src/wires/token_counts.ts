@@ -22,20 +22,19 @@ export function tokenCount(value: Optional): number | null {
 }
 
 /**
- * Returns the fault of a response with a fractional token count, also in the usage details: such
- * counts cannot be accounted. Null if every number is an integer.
+ * Returns the fault of a response with a fractional token count in one of these members of an
+ * object: such counts cannot be accounted. Null if every number is an integer.
  */
-export function fractionProblem(values: readonly Optional[]): Failed<Fault> | null {
-  const isWhole = (value: Optional) => Number.isInteger(numberOf(value) ?? 0);
-  return values.every(isWhole) ? null : fault(
-    "invalid_upstream_response",
-    "The provider sent a token count that is no whole number.",
-  );
-}
-
-/** Returns the named members of an object; undefined for each one when there is no object. */
-export function membersNamed(value: Optional, names: readonly string[]): readonly Optional[] {
-  return names.map((name) => isObject(value) ? value[name] : undefined);
+export function fractionProblem(value: Optional, names: readonly string[]): Failed<Fault> | null {
+  if (!isObject(value)) return null;
+  for (const name of names) {
+    if (Number.isInteger(numberOf(value[name]) ?? 0)) continue;
+    return fault(
+      "invalid_upstream_response",
+      "The provider sent a token count that is no whole number.",
+    );
+  }
+  return null;
 }
 
 /** Returns the usage with these counts; null if neither input nor output is known. */

@@ -152,7 +152,7 @@ function parseUsage(text: string): Result<Usage | null> {
 
 function usageOf(answer: JsonObject): Result<Usage | null> {
   const usage = isObject(answer.usage) ? answer.usage : {};
-  const problem = fractionProblem([usage.prompt_tokens, usage.total_tokens]);
+  const problem = fractionProblem(usage, ["prompt_tokens", "total_tokens"]);
   const input = tokenCount(usage.prompt_tokens);
   return problem ?? success(input === null ? null : usageFrom({ input, output: 0 }));
 }

@@ -193,8 +193,8 @@ function wrongElement(shape: Shape, values: readonly JsonValue[], level: number)
   const { array = "any", isFilled } = shape;
   if (isFilled && values.length === 0) return is(shape, "empty");
   if (array === "any") return null;
-  for (const [index, value] of values.entries()) {
-    const wrong = wrongIn(array, value, level + 1);
+  for (let index = 0; index < values.length; index++) {
+    const wrong = wrongIn(array, values[index], level + 1);
     if (wrong !== null) return below(index, wrong);
   }
   return null;
@@ -203,8 +203,11 @@ function wrongElement(shape: Shape, values: readonly JsonValue[], level: number)
 function wrongMember(checked: Shape, value: JsonObject, level: number): Wrong | null {
   const { object, members, required } = checked;
   const fields = object?.(value) ?? {};
-  const missing = required?.find((key) => (value[key] ?? null) === null);
-  if (missing !== undefined) return below(missing, is(checked, "absent"));
+  if (required !== undefined) {
+    for (const key of required) {
+      if ((value[key] ?? null) === null) return below(key, is(checked, "absent"));
+    }
+  }
   for (const key in value) {
     const shape = Object.hasOwn(fields, key) ? fields[key] : members;
     const member = value[key] ?? null;

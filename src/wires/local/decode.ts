@@ -7,7 +7,7 @@ import type { IdSource } from "../wire.ts";
 import { type Call, newCallReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Returns a complete response as stream events. It is parsed like a stream with one record. */
 export function decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]> {
@@ -143,10 +143,11 @@ const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
  * runtime omits a count that is zero, so a single missing count is zero.
  */
 function parseUsage(record: JsonObject): Result<Usage | null> {
-  const counts = membersNamed(record, COUNTS);
-  const problem = fractionProblem(counts);
+  const problem = fractionProblem(record, COUNTS);
   if (problem !== null) return problem;
-  const [input = null, output = null, cached = null] = counts.map(tokenCount);
+  const input = tokenCount(record.prompt_eval_count);
+  const output = tokenCount(record.eval_count);
+  const cached = tokenCount(record.prompt_eval_cached_count);
   if (input === null && output === null) return success(null);
   return success(usageFrom({ input: input ?? 0, output: output ?? 0, cached }));
 }

@@ -85,7 +85,7 @@ export function decodeEmbeddings(
   const data = vectors.map(({ start, end }, index) =>
     `{"object":"embedding","index":${index},"embedding":${text.slice(start, end)}}`
   );
-  const fraction = fractionProblem([body.prompt_eval_count]);
+  const fraction = fractionProblem(body, ["prompt_eval_count"]);
   if (fraction !== null) return fraction;
   const tokens = tokenCount(body.prompt_eval_count) ?? 0;
   const usage = JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });

@@ -4,7 +4,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Refusal text for a response whose model refused without a reason. */
 const DEFAULT_REFUSAL = "The model refused to answer.";
@@ -26,6 +26,8 @@ const COUNTS = [
   "cache_read_input_tokens",
   "cache_creation_input_tokens",
 ];
+
+const OUTPUT_DETAILS = ["thinking_tokens"];
 
 /** The fields of a usage object that are read. */
 const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
@@ -50,20 +52,18 @@ export function mergeUsage(before: JsonObject | null, given: Optional): JsonObje
  */
 export function parseUsage(given: Optional): Result<Usage | null> {
   if (!isObject(given)) return success(null);
-  const details = membersNamed(given.output_tokens_details, ["thinking_tokens"]);
-  const problem = fractionProblem([...membersNamed(given, COUNTS), ...details]);
+  const { output_tokens_details: details } = given;
+  const problem = fractionProblem(given, COUNTS) ?? fractionProblem(details, OUTPUT_DETAILS);
   if (problem !== null) return problem;
-  const [input = null, output = null, cached = null, cacheWrite = null] = membersNamed(
-    given,
-    COUNTS,
-  ).map(tokenCount);
-  const [reasoning = null] = details.map(tokenCount);
+  const input = tokenCount(given.input_tokens);
+  const cached = tokenCount(given.cache_read_input_tokens);
+  const cacheWrite = tokenCount(given.cache_creation_input_tokens);
   const usage = usageFrom({
     input: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
-    output,
+    output: tokenCount(given.output_tokens),
     cached,
     cacheWrite,
-    reasoning,
+    reasoning: isObject(details) ? tokenCount(details.thinking_tokens) : null,
   });
   return success(usage === null ? null : { ...usage, ...serviceTierOf(given.service_tier) });
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { fractionProblem, membersNamed, tokenCount, usageFrom } from "../token_counts.ts";
+import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
 const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"];
 
@@ -27,11 +27,8 @@ const COMPLETION_DETAILS = [
  */
 export function parseUsage(usage: JsonObject): Result<Usage | null> {
   const { prompt_tokens_details: prompt, completion_tokens_details: completion } = usage;
-  const problem = fractionProblem([
-    ...membersNamed(usage, COUNTS),
-    ...membersNamed(prompt, PROMPT_DETAILS),
-    ...membersNamed(completion, COMPLETION_DETAILS),
-  ]);
+  const problem = fractionProblem(usage, COUNTS) ?? fractionProblem(prompt, PROMPT_DETAILS) ??
+    fractionProblem(completion, COMPLETION_DETAILS);
   return problem ?? success(usageFrom({
     input: tokenCount(usage.prompt_tokens),
     output: tokenCount(usage.completion_tokens),

@@ -15,10 +15,13 @@ export interface StrictSchemas {
 
 /** Returns the schemas of a request, which share one bound for their patterns. */
 export function newStrictSchemas(): StrictSchemas {
-  const patterns = newPatterns();
-  const known = new Map<string, Result<SchemaCheck>>();
+  // Most requests have no schema.
+  let known: Map<string, Result<SchemaCheck>> | null = null;
+  let patterns: ReturnType<typeof newPatterns> | null = null;
   return {
     parse(schema, path) {
+      known ??= new Map();
+      patterns ??= newPatterns();
       const text = JSON.stringify(schema);
       const key = `${path} ${text}`;
       const before = known.get(key);

@@ -1,4 +1,9 @@
-import { type Holdings, isComplaint, startGateway } from "../../../scripts/soak/gateway_process.ts";
+import {
+  type Holdings,
+  isComplaint,
+  PROBE_MARK,
+  startGateway,
+} from "../../../scripts/soak/gateway_process.ts";
 import { readGauges } from "../../../scripts/soak/metrics.ts";
 import { BROKEN_CONFIG, plainSetting } from "../../../scripts/soak/config.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -49,6 +54,32 @@ Deno.test("the soak sees the socket, the tasks and the call of a client that wai
   const ended = await gateway.holdings().catch((error) => error);
   assertMatch(String(ended), /The gateway has ended with exit code 0/);
   await Deno.remove(folder, { recursive: true });
+});
+
+Deno.test("memory in use is without buffers that nothing holds any more", async () => {
+  const world = new URL("../../../scripts/soak/counted_world.ts", import.meta.url).href;
+  const program = `
+    await import(${JSON.stringify(world)});
+    let held = Array.from({ length: 100 }, () => new Uint8Array(100_000));
+    const look = () =>
+      new Promise((resolve) => {
+        Deno.addSignalListener("SIGUSR2", resolve);
+        Deno.kill(Deno.pid, "SIGUSR2");
+      });
+    await look();
+    held = [];
+    await look();
+    Deno.exit(held.length);
+  `;
+  const { stderr } = await new Deno.Command(Deno.execPath(), {
+    args: ["eval", "--v8-flags=--expose-gc", program],
+    stdout: "null",
+    stderr: "piped",
+  }).output();
+  const [before = 0, after = 0] = new TextDecoder().decode(stderr).split("\n")
+    .filter((line) => line.startsWith(PROBE_MARK))
+    .map((line) => JSON.parse(line.slice(PROBE_MARK.length)).live);
+  assert(before - after > 9e6, `${before} and ${after}`);
 });
 
 Deno.test("an error in the log of the gateway is a complaint, unless it is of the broken configuration", () => {
