@@ -133,7 +133,7 @@ const LEAST_FIRST = ["open", "half-open"] as const;
  */
 function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, max: number): void {
   // Mostly it is the only one, whose removal would leave a table behind.
-  if (map.size === 1 && map.has(name)) return;
+  if (map.size === 1 && map.get(name) === value) return;
   map.delete(name);
   map.set(name, value);
   const [oldest] = map.size > max ? map.keys() : [];
