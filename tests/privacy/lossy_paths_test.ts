@@ -51,7 +51,7 @@ Deno.test("log probabilities are named in each form, with and without tokens", (
 Deno.test("a path has the beginning of a long name: each of several below it would hold all of it", () => {
   const below = { a: { pattern: "^a" }, b: { pattern: "^b" } };
   const schema = { properties: { ["n".repeat(1_000_000)]: { properties: below } } };
-  const paths = lossyPaths({ tools: [{ input_schema: schema }] }, true);
+  const paths = lossyPaths({ tools: [{ input_schema: schema }] }, replaced(true));
   assertEquals(paths.map((path) => path.slice(4)), [
     ["n".repeat(256), "properties", "a", "pattern"],
     ["n".repeat(256), "properties", "b", "pattern"],
