@@ -60,24 +60,3 @@ Deno.test("a client in Python says what the clients next to it say, which are ru
     assertEquals(texts.filter((inner) => !beside.includes(inner)), [], place);
   }
 });
-
-Deno.test("the clients of the documentation pass the type check", async () => {
-  const folder = await Deno.makeTempDir();
-  try {
-    const files: string[] = [];
-    for (const { text, place } of blocksIn("ts")) {
-      const path = `${folder}/${place.replaceAll(/\W/g, "_")}.ts`;
-      await Deno.writeTextFile(path, moduleOf(text));
-      files.push(path);
-    }
-    assert(files.length > 3);
-    const config = new URL("../../deno.json", import.meta.url).pathname;
-    const { success, stderr } = await new Deno.Command(Deno.execPath(), {
-      args: ["check", "--config", config, ...files],
-      env: { NO_COLOR: "1" },
-    }).output();
-    assert(success, new TextDecoder().decode(stderr));
-  } finally {
-    await Deno.remove(folder, { recursive: true });
-  }
-});
