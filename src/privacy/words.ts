@@ -1,5 +1,6 @@
 import { WORD_CHARACTER } from "../config/privacy_schema.ts";
 import { isFirstHalf, isSecondHalf } from "../core/surrogates.ts";
+import { skipEscape } from "./detectors/characters.ts";
 import type { Finder } from "./types.ts";
 
 /** A phrase by its first word: what is before and behind that word, folded. */
@@ -109,7 +110,7 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
         const start = at;
         const limit = start + maxChars;
         while (at <= limit && isWordPart(text, at)) at++;
-        lookUp(text, start, at, found);
+        lookUp(text, Math.min(at, skipEscape(text, start)), at, found);
         while (at < to && isWordPart(text, at)) at++;
       }
     },

@@ -86,6 +86,10 @@ const WITH_SIGNS = [
   ['words: ["O\'Neil Smith"], label: secret', "O'Neil Smith", "[secret]"],
   ["words: [Jean-Paul Sartre], label: secret", "Jean-Paul Sartre", "[secret]"],
   ["words: ['@acme'], label: secret", "@acme", "[secret]"],
+  // Behind and with the escapes of JSON inside a text.
+  ["words: [acme], label: secret", String.raw`\nacme\n`, String.raw`\n[secret]\n`],
+  ["find: [card]", String.raw`\u00a04111 1111 1111 1111`, String.raw`\u00a0[card]`],
+  ["find: [api_key]", String.raw`ftp:\/\/bob:secret@host`, String.raw`ftp:\/\/bob:[apikey]@host`],
 ] as const;
 
 Deno.test("a password and a phrase with any signs are masked as a whole in a stream that is cut anywhere", () => {

@@ -11,6 +11,12 @@ Deno.test("words and phrases are found in any letter case, with any white space"
   ]);
 });
 
+Deno.test("the letters of an escape are no part of a word in JSON inside a text", () => {
+  const text = String.raw`{"a":"x\nKingfisher\tblue falcon\u003ckingfisher\u003e\r\nC++"}`;
+  assertEquals(valuesOf(text, WORDS), ["Kingfisher", "blue falcon", "kingfisher", "C++"]);
+  assertEquals(valuesOf(String.raw`C:\\nkingfisher \xkingfisher`, WORDS), []);
+});
+
 Deno.test("words of letters beyond ASCII are found in any letter case, also where another case is longer", () => {
   const rule = 'words: ["İstanbul", "Blue ΟΔΟΣ", "𠮷野家", "Straße"], action: mask';
   for (

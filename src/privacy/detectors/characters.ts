@@ -37,12 +37,15 @@ export function skipEscape(text: string, start: number): number {
   return letter === "u" ? start + 5 : start;
 }
 
-/** True if neither a letter nor a digit is just before `start`. */
+/** True if an escape such as `\n` or `\u00a0` ends at `start`. */
+export function isBehindEscape(text: string, start: number): boolean {
+  return skipEscape(text, start - 1) === start || skipEscape(text, start - 5) === start;
+}
+
+/** True if neither a letter nor a digit is just before `start`, besides those of an escape. */
 export function isWordStart(text: string, start: number): boolean {
   const before = text.charCodeAt(start - 1);
-  if (isDigit(before)) return false;
-  // The letter of an escape is no part of the word.
-  return !isLetter(before) || skipEscape(text, start - 1) === start;
+  return !isDigit(before) && !isLetter(before) || isBehindEscape(text, start);
 }
 
 /** True if neither a letter nor a digit follows at `end`. */

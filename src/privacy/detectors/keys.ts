@@ -3,7 +3,7 @@ import { isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /** Text that may be before a key: the beginning, no part of a word, or the end of an escape. */
-const BEFORE = String.raw`(?:^|[^A-Za-z0-9_-]|\\[bfnrt]|%[0-9A-Fa-f]{2})`;
+const BEFORE = String.raw`(?:^|[^A-Za-z0-9-]|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})`;
 
 /** Sources of the prefix of a key and of what follows it. */
 type PrefixedKey = readonly [prefix: string, rest: string];
@@ -42,7 +42,7 @@ const ACCOUNT_KEY = "AccountKey=";
 /** Keys by the name before them, and passwords in addresses. */
 const NAMED = [
   `${ACCOUNT_KEY}(?<value>[A-Za-z0-9+/=]{40,200})`,
-  String.raw`:\/\/[^\s:@\/\0\x01]{0,64}:(?<password>[^\s@\/\0\x01]{1,128})@`,
+  String.raw`:\\?\/\\?\/[^\s:@\/\0\x01]{0,64}:(?<password>[^\s@\/\0\x01]{1,128})@`,
 ];
 
 /** Beginnings of keys. Passwords in addresses are no keys. */
@@ -91,10 +91,10 @@ export function newSlackTokenFinder(label: string): Finder {
 
 /** The beginning of an address that may have a password, at the end of a text; its length. */
 const OPEN_ADDRESS = new RegExp(
-  String.raw`:\/\/[^\s:@/\0\x01]{0,64}(?::[^\s@/\0\x01]{0,128})?$`,
+  String.raw`:\\?\/\\?\/[^\s:@/\0\x01]{0,64}(?::[^\s@/\0\x01]{0,128})?$`,
 );
 
-const MAX_OPEN_CHARS = 196;
+const MAX_OPEN_CHARS = 198;
 
 /** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
 export function newApiKeyFinder(label: string): Finder {

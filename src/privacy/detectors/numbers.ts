@@ -1,5 +1,12 @@
 import type { Finder } from "../types.ts";
-import { isBlank, isDigit, isWordEnd, isWordStart, startOfRun } from "./characters.ts";
+import {
+  isBehindEscape,
+  isBlank,
+  isDigit,
+  isWordEnd,
+  isWordStart,
+  startOfRun,
+} from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 const PLUS_CODE = 43,
@@ -106,7 +113,8 @@ function findCards(
   const { places, digits } = RUN;
   const placeOf = (index: number) => places[index] ?? 0;
   for (let first = 0; first + MIN_CARD_DIGIT_COUNT <= count && placeOf(first) < to; first++) {
-    if (first > 0 && placeOf(first) - placeOf(first - 1) === 1) continue;
+    const isInside = first > 0 && placeOf(first) - placeOf(first - 1) === 1;
+    if (isInside && !isBehindEscape(text, placeOf(first))) continue;
     const prefix = ((digits[first] ?? 0) * 10 + (digits[first + 1] ?? 0)) * 100 +
       (digits[first + 2] ?? 0) * 10 + (digits[first + 3] ?? 0);
     if (!mayBeCard(prefix) || !isNumberStart(text, placeOf(first))) continue;

@@ -27,7 +27,8 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 Deno.test("keys are found by their prefix, between any signs and behind escapes", () => {
   for (const [detector, keys] of Object.entries(KEYS)) {
     for (const key of keys) {
-      for (const text of [key, `key=${key};`, `"${key}"`, String.raw`a\n${key}\n`, `%20${key}`]) {
+      const before = ["", "key=", '"', String.raw`a\n`, String.raw`\u003c`, "%20", "_", "my_"];
+      for (const text of [`key=${key};`, `"${key}"`, ...before.map((one) => `${one}${key}`)]) {
         assertEquals(valuesOf(text, `find: [${detector}], action: mask`), [key], text);
       }
     }
@@ -47,6 +48,7 @@ Deno.test("of an account key and of a password in an address only the secret cou
   const find = (text: string) => valuesOf(text, "find: [api_key], action: mask");
   assertEquals(find(`AccountName=x;AccountKey=${key};`), [key]);
   assertEquals(find("postgres://user:s3cr:et@db.test:5432/x"), ["s3cr:et"]);
+  assertEquals(find(String.raw`"postgres:\/\/user:s3cr:et@db.test\/x"`), ["s3cr:et"]);
   assertEquals(find("https://host:8080/a@b"), []);
   // Two strings of a request, with what is between them in a search.
   assertEquals(find("http://host\0to:bob@example.com"), []);

@@ -31,6 +31,25 @@ Deno.test("cards are found without separators, with blanks and with hyphens", ()
   }
 });
 
+Deno.test("the letters and digits of an escape are no part of a number in JSON inside a text", () => {
+  for (
+    const [number, rule] of [
+      ["4111 1111 1111 1111", CARD],
+      ["4111111111111111", CARD],
+      ["912-34-5678", SSN],
+      ["212-555-0123", PHONE],
+      ["+12125550123", PHONE],
+      ["DE89370400440532013000", "find: [iban], action: mask"],
+    ] as const
+  ) {
+    for (const escape of ["\\n", "\\u003e", "\\u00a0", "\\u00e9", "\\\\\\u2011"]) {
+      assertEquals(valuesOf(`"a${escape}${number}\\u003c"`, rule), [number], escape);
+    }
+    // A backslash that is escaped itself escapes nothing.
+    assertEquals(valuesOf(`a\\\\u003e${number}`, rule), [], number);
+  }
+});
+
 Deno.test("no card with one other digit is found", () => {
   for (const card of CARDS) {
     for (let at = 0; at < card.length; at++) {
