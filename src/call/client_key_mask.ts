@@ -101,8 +101,8 @@ function codeIn(key: string): RegExp {
 }
 
 /**
- * Characters of a key that a pattern finds. One for all of them takes 0.3 ms for each character, and
- * for a token of 8,000 the engine makes none.
+ * Characters of a key that a pattern finds. One for all of them takes 0.3 ms for each, and for a
+ * token of 8,000 the engine makes none.
  */
 const PATTERN_CHARS = 64;
 
