@@ -44,7 +44,7 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
     json(text) {
       const masked = forms.reduce((one, form) => one.replaceAll(form, LABEL), text);
       if (!masked.includes("\\u")) return masked;
-      return (code ??= codeIn(key)).test(masked) ? masked.replace(anyForm(key), LABEL) : masked;
+      return (code ??= codeIn(key)).test(masked) ? maskAnyForm(masked, key) : masked;
     },
     key,
     maxChars: MAX_ESCAPED_CHARS * key.length,
@@ -98,6 +98,46 @@ function keyOf({ headers, generation }: Call): string {
 function codeIn(key: string): RegExp {
   const codes = new Set(key.split("").map(codeOf));
   return new RegExp(`\\\\u(?:${[...codes].join("|")})`, "i");
+}
+
+/**
+ * Characters of a key that a pattern finds. One for all of them takes 0.3 ms for each, and for a
+ * token of 8,000 the engine makes none.
+ */
+const PATTERN_CHARS = 64;
+
+/** Masks a key in a JSON text, whichever of its characters are codes. */
+function maskAnyForm(text: string, key: string): string {
+  const pattern = anyForm(key.slice(0, PATTERN_CHARS));
+  const rest = key.slice(PATTERN_CHARS).replaceAll("\\", "");
+  let masked = "";
+  let from = 0;
+  for (let found = pattern.exec(text); found !== null; found = pattern.exec(text)) {
+    const end = endOfForm(text, pattern.lastIndex, rest);
+    if (end === null) pattern.lastIndex = found.index + 1;
+    else {
+      masked += text.slice(from, found.index) + LABEL;
+      from = pattern.lastIndex = end;
+    }
+  }
+  return masked + text.slice(from);
+}
+
+/**
+ * Returns where a part of a key ends that begins here in a JSON text, with any backslashes before
+ * its characters or their codes; null if it does not.
+ */
+function endOfForm(text: string, begin: number, part: string): number | null {
+  let at = begin;
+  for (let index = 0; index < part.length; index++) {
+    const first = at;
+    while (text[at] === "\\") at++;
+    const isCode = at > first && text[at] === "u" &&
+      text.slice(at + 1, at + 5).toLowerCase() === codeOf(part.charAt(index));
+    if (!isCode && text[at] !== part[index]) return null;
+    at += isCode ? 5 : 1;
+  }
+  return at;
 }
 
 /**

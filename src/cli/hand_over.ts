@@ -1,6 +1,6 @@
 import type { Generation } from "../call/generation.ts";
 import type { Config } from "../config/schema.ts";
-import type { CredentialHolder } from "../core/credential.ts";
+import type { CredentialHolder, CredentialUpdate } from "../core/credential.ts";
 import type { World } from "../core/world.ts";
 import { newKeySets } from "../access/tokens/key_sets.ts";
 import { type CredentialsDeps, newCredentials } from "../credentials/credentials.ts";
@@ -71,14 +71,16 @@ export function newHandOver({ credentialRefreshed, keysRefreshed, hand, ...deps 
     /** For a worker that starts. */
     all,
     /**
-     * Refreshes what a worker demands. Resolves with what that worker is to be handed; null if all
-     * workers will be handed it, or if it is not configured any more.
+     * Refreshes what a worker demands. Resolves with what that worker is to be handed, which ends
+     * its wait; null if all workers will be handed it.
      */
     async demand(demanded: Demand): Promise<Handed | null> {
       if (demanded.of === "credential") {
         await credentials.renew(demanded.id);
         const holder = current.get(demanded.id)?.holder;
-        return holder === undefined ? null : handedCredential(holder);
+        return holder === undefined
+          ? { kind: "credential", id: demanded.id, update: NOT_CONFIGURED }
+          : handedCredential(holder);
       }
       const { source } = demanded;
       sets.demand(source, world.now());
@@ -103,6 +105,9 @@ export function newHandOver({ credentialRefreshed, keysRefreshed, hand, ...deps 
     },
   };
 }
+
+/** Update of a credential that no provider has any more. */
+const NOT_CONFIGURED: CredentialUpdate = { issued: null, isFailing: true, nextMs: null };
 
 function handedCredential(holder: CredentialHolder): Handed {
   return { kind: "credential", id: holder.id, update: holder.latest() };

@@ -2,8 +2,10 @@ import { newLineReader } from "./lines.ts";
 
 /**
  * Maximum number of messages that wait for the other process; one that stopped reading is given up.
+ * All credentials and key sets of a configuration are handed over at once, also while a worker that
+ * starts does not read yet.
  */
-const MAX_WAITING_MESSAGES = 64;
+export const MAX_WAITING_MESSAGES = 2_000;
 
 /** Maximum length of all messages that wait behind another one. */
 const MAX_WAITING_CHARS = 32 * 1024 * 1024;

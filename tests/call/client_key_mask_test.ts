@@ -1,5 +1,6 @@
 import type { Call } from "../../src/call/call.ts";
 import { hideClientKey, newClientKeyMask } from "../../src/call/client_key_mask.ts";
+import { MAX_TOKEN_CHARS } from "../../src/access/tokens/verify.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -73,6 +74,19 @@ Deno.test("many backslashes and many beginnings of a key take no longer than a t
     const text = `"${part.repeat(300_000 / part.length)}x${coded}"`;
     assertEquals(json(text), text);
   }
+});
+
+Deno.test("the longest token is masked in JSON with a million characters of other codes, also if its own are codes", () => {
+  const token = `eyJ${"aB3-_".repeat(4_000)}`.slice(0, MAX_TOKEN_CHARS);
+  const code = (unit: string) => `\\u00${unit.charCodeAt(0).toString(16)}`;
+  const codes = token.replace(/./g, code);
+  const { json } = maskOf(token);
+  const others = code("a").repeat(100_000);
+  const text = (part: string) => `{"a":"${others}${part}${others}${part}-"}`;
+  for (const written of [codes, token.replace(/[ae]/g, code), token]) {
+    assertEquals(json(text(written)), text("[client_key]"));
+  }
+  assertEquals(json(text(codes.slice(code("a").length))), text(codes.slice(code("a").length)));
 });
 
 Deno.test("a client key is in no log line, wherever its client puts it", async () => {

@@ -23,13 +23,21 @@ Deno.test("the parent fetches one token for all workers, and another one when a 
   });
   const credential =
     `{type: entra, tenant: t, client_id: c, client_secret: client-secret, authority: "${cloud.url}"}`;
+  // What is handed over of 100 credentials, here that they cannot be had, ends no worker.
+  const keys = Array.from(
+    { length: 100 },
+    (_, at) => ({ name: `k${at}`, credential: { type: "file", path: `missing-${at}` } }),
+  );
   const config = () => `
 server: {port: 0, workers: 2}
 state: {store: none}
-providers: {up: {type: compat, base_url: "${cloud.url}/v1", credential: ${credential}}}
+providers:
+  up: {type: compat, base_url: "${cloud.url}/v1", credential: ${credential}}
+  many: {type: compat, base_url: "${cloud.url}/v1", api_keys: ${JSON.stringify(keys)}}
 routing: {routes: [{name: all, targets: [{provider: up}]}]}
 `;
-  await withWorkers(config, async ({ send, metric, child, ended, killWorker, logged }) => {
+  await withWorkers(config, async ({ path, log: logSoFar, ...running }) => {
+    const { send, metric, child, ended, killWorker, logged } = running;
     const ask = async () => {
       const answers = await Promise.all(
         Array.from({ length: 24 }, () => send("/v1/chat/completions", CHAT)),
@@ -46,6 +54,10 @@ routing: {routes: [{name: all, targets: [{provider: up}]}]}
     assert(left > 3_500 && left <= 3_600, String(left));
     const count = 'gateway_credential_refreshes_total{provider="up",result="success"}';
     assertEquals(await metric(count), 2);
+    await Deno.writeTextFile(path, `${config()}retry: {enabled: false}\n`);
+    await logged(/configuration reloaded/);
+    assertEquals(await ask(), new Set(["200 token-2"]));
+    assert(!/worker ended/.test(logSoFar()));
     // A worker that is started again has the token from its parent.
     killWorker(1);
     await logged(/worker listens worker=1/, 2);

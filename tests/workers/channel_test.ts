@@ -1,4 +1,4 @@
-import { newChannel } from "../../src/workers/channel.ts";
+import { MAX_WAITING_MESSAGES, newChannel } from "../../src/workers/channel.ts";
 import { assertEquals } from "../support/assert.ts";
 
 type Message = { readonly kind: string; readonly at?: number };
@@ -50,11 +50,19 @@ Deno.test("messages of more than 32 MiB together do not wait behind another one,
   await other.channel.close();
 });
 
+Deno.test("a thousand credentials are handed over at once, also to a worker that does not read yet", async () => {
+  const { channel, readable } = channelOver(inputOf());
+  const sent = Array.from({ length: 1_000 }, () => channel.send({ kind: "credential" }));
+  assertEquals(new Set(sent), new Set([true]));
+  await readable.cancel();
+  await channel.close();
+});
+
 Deno.test("a process that reads nothing gets a bounded number of messages", async () => {
   const { channel, readable } = channelOver(inputOf());
   let count = 0;
-  while (count < 1_000 && channel.send({ kind: "n" })) count++;
-  assertEquals(count, 64);
+  while (count <= MAX_WAITING_MESSAGES && channel.send({ kind: "n" })) count++;
+  assertEquals(count, MAX_WAITING_MESSAGES);
   await readable.cancel();
   await channel.close();
 });
