@@ -110,7 +110,10 @@ export function newWordFinder(label: string, words: readonly string[]): Finder {
         const start = at;
         const limit = start + maxChars;
         while (at <= limit && isWordPart(text, at)) at++;
-        lookUp(text, Math.min(at, skipEscape(text, start)), at, found);
+        lookUp(text, start, at, found);
+        // What looks like an escape of JSON may also be a path, such as `C:\\notes`.
+        const behind = skipEscape(text, start);
+        if (behind > start && behind < at) lookUp(text, behind, at, found);
         while (at < to && isWordPart(text, at)) at++;
       }
     },

@@ -15,6 +15,7 @@ Deno.test("the letters of an escape are no part of a word in JSON inside a text"
   const text = String.raw`{"a":"x\nKingfisher\tblue falcon\u003ckingfisher\u003e\r\nC++"}`;
   assertEquals(valuesOf(text, WORDS), ["Kingfisher", "blue falcon", "kingfisher", "C++"]);
   assertEquals(valuesOf(String.raw`C:\\nkingfisher \xkingfisher`, WORDS), []);
+  assertEquals(valuesOf(String.raw`C:\notes\x`, "words: [notes, otes], action: mask"), ["notes"]);
 });
 
 Deno.test("words of letters beyond ASCII are found in any letter case, also where another case is longer", () => {
