@@ -3,7 +3,7 @@ import { HOSTS } from "../data/hosts.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { readServer } from "./ccr_server.ts";
-import { maxTokens, reportTransformer, transformerName } from "./ccr_transformers.ts";
+import { maxTokens, reportTransformer, RESPONSES, transformerName } from "./ccr_transformers.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
 import { readKey } from "./keys.ts";
@@ -19,12 +19,16 @@ const HEAD = [
 ];
 
 /** Endings of addresses of endpoints. */
-const CHAT_ENDINGS = /\/chat\/completions$/;
+const CHAT_ENDINGS = /\/(?:chat\/completions|responses)$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
 const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
 
-/** A target that `Router` names. */
-type Target = { readonly provider: string; readonly model: string };
+/** What a target of the written file calls. */
+type Target = {
+  readonly provider: string;
+  readonly model?: string;
+  readonly upstream_request_type?: "responses";
+};
 
 /** Imports `config.json` of claude-code-router. */
 export function importClaudeCodeRouter(text: string): ImportResult {
@@ -51,6 +55,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   const timeout = readServer(root, draft);
   /** IDs of providers in the written file by their names in the source. */
   const known = new Map<string, string>();
+  /** IDs of those whose requests go to the Responses API. */
+  const overResponses = new Set<string>();
   const trees = itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"));
   /** The providers by name: a later one of the same name replaces an earlier one. */
   const named = new Map(
@@ -128,7 +134,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       : readKey(secret, read.host, variableName(id, "API_KEY"), variables);
     const type = isMessages ? "messages" : "compat";
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
-    const most = maxTokens(use);
+    // For the Messages API it would be a default, and no limit.
+    const most = isMessages ? null : maxTokens(use);
     const settings: Settings = {
       type,
       base_url: read.url,
@@ -143,15 +150,16 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
     known.set(name, added);
+    if (type === "compat" && transformers.includes(RESPONSES)) overResponses.add(added);
     report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
     report.noted(address, `${place}.base_url`, notes);
     for (const one of ["api_key", "apiKey"]) {
-      if (textOf(memberOf(tree, one)) === null) report.missing(memberOf(tree, one), "is no text");
       const to = key.text === null ? [] : `${place}.api_key`;
-      report.noted(memberOf(tree, one), to, key.note);
+      if (textOf(memberOf(tree, one)) !== null) report.noted(memberOf(tree, one), to, key.note);
     }
+    report.notRead(tree, ["api_key", "apiKey"]);
     for (const item of itemsOf(memberOf(tree, "models"))) {
       if (textOf(item) === null) report.missing(item, "no name of a model");
       else report.carried(item, `${place}.models.static`);
@@ -176,9 +184,13 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         continue;
       }
       report.noted(item, `${place}.${found.length === 0 ? "targets" : "fallback"}`, note);
-      found.push({ provider, model: variables.text(model) });
+      found.push({ ...targetAt(provider), model: variables.text(model) });
     }
     return found;
+  }
+
+  function targetAt(provider: string): Target {
+    return { provider, ...overResponses.has(provider) && { upstream_request_type: "responses" } };
   }
 
   function modelsPart(): Section {
@@ -206,7 +218,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
             name: "by-provider",
             match: { models: ids.map((id) => `${id}/*`) },
             ...AGENT,
-            targets: ids.map((provider) => ({ provider })),
+            targets: ids.map(targetAt),
           },
           { name: "main", ...AGENT, targets: [first] },
         ],

@@ -309,8 +309,58 @@ Deno.test("a transformer of claude-code-router has options only in a list with i
     assert(result.ok);
     assertEquals(result.imported.file?.includes("max_tokens: 9"), isLimited);
     const line = result.imported.lines.find(({ path }) => path.endsWith(".max_tokens"));
-    assertEquals(line?.status, isLimited ? "carried" : "missing");
+    assertEquals(line?.status, isLimited ? "differently" : "missing");
   }
+});
+
+Deno.test("an option of a transformer of claude-code-router is carried nowhere without being said", () => {
+  const only = ["openrouter", { provider: { only: ["host"] } }];
+  const limit = ["maxtoken", { max_tokens: 9 }];
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [
+      ["https://a.test/v1/chat/completions", [only]],
+      ["https://b.test/v1/messages", [limit]],
+    ].map(([api_base_url, use], at) => ({
+      ...{ name: `p${at}`, api_base_url, models: ["m"], transformer: { use } },
+    })),
+    Router: { default: "p0,m" },
+  }));
+  assert(result.ok);
+  assert(!result.imported.file?.includes("max_tokens"));
+  const lines = result.imported.lines.filter(({ path }) => path.includes("use[0]"));
+  assertEquals(lines.map(({ path, status }) => `${status} ${path.slice(path.indexOf("use"))}`), [
+    "carried use[0][0]",
+    "missing use[0][1].provider.only[0]",
+    "missing use[0][0]",
+    "missing use[0][1].max_tokens",
+  ]);
+});
+
+Deno.test("a provider of claude-code-router over the Responses API is called over it", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [
+      { name: "a", api_base_url: "https://a.test/v1/chat/completions", models: ["m"] },
+      {
+        ...{ name: "r", api_base_url: "https://r.test/v1/responses", models: ["g"], api_key: "" },
+        transformer: { use: ["openai-responses"] },
+      },
+    ],
+    Router: { default: "r,g", background: "a,m" },
+  }));
+  assert(result.ok);
+  const { file, lines } = result.imported;
+  assert(file?.includes("base_url: https://r.test/v1\n"), file ?? "");
+  assertEquals(checkProblems(result.imported), []);
+  const targets = file.split("\n").filter((line) => line.includes("- {provider"));
+  assertEquals(targets.map((line) => line.trim()), [
+    "- {provider: a, model: m}",
+    "- {provider: r, upstream_request_type: responses, model: g}",
+    "- {provider: a}",
+    "- {provider: r, upstream_request_type: responses}",
+    "- {provider: r, upstream_request_type: responses, model: g}",
+  ]);
+  const status = (end: string) => lines.find(({ path }) => path.endsWith(end))?.status;
+  assertEquals([status("use[0]"), status("[1].api_key")], ["carried", "no meaning"]);
 });
 
 Deno.test("of a list for a route of claude-code-router the first provider that is carried is the target", () => {
