@@ -9,7 +9,15 @@ import type { ImportResult } from "./imported.ts";
 import { readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
-import { itemsOf, memberOf, parseSourceText, textOf, type Tree } from "./source.ts";
+import {
+  itemsOf,
+  memberOf,
+  membersOf,
+  parseSourceText,
+  textOf,
+  type Tree,
+  truthOf,
+} from "./source.ts";
 import { newVariables, variableName } from "./variables.ts";
 import { type Part, type Section, writeFile, type Written } from "./written_file.ts";
 
@@ -21,9 +29,14 @@ const HEAD = [
 /** Endings of addresses of endpoints. */
 const CHAT_ENDINGS = /\/(?:chat\/completions|responses)$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
-const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
+const MESSAGES_ROOTS = /\/v1(?:\/messages)?$/;
+const GEMINI =
+  /^https:\/\/generativelanguage\.googleapis\.com(?:\/v1(?:alpha|beta)?(?:\/models)?)?\/?$/;
 
-/** What a target of the written file calls. */
+/** The `kind` of a file that version 3 exports: its `config` has the rest. */
+const EXPORT = "claude-code-router-data-export";
+
+/** A target in the written file. */
 type Target = {
   readonly provider: string;
   readonly model?: string;
@@ -41,14 +54,15 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   }
   const parsed = parseSourceText(text, "json");
   if (!parsed.ok) return parsed;
-  const { root } = parsed;
+  const isExport = textOf(memberOf(parsed.root, "kind")) === EXPORT;
+  const root = isExport ? memberOf(parsed.root, "config") ?? parsed.root : parsed.root;
   if (memberOf(root, "Providers") === undefined && memberOf(root, "providers") === undefined) {
     return {
       ok: false,
       problem: "this is no configuration of claude-code-router: it has no Providers",
     };
   }
-  const report = newReport(root, parsed.replaced);
+  const report = newReport(parsed.root, parsed.replaced);
   const draft = newDraft(report, newVariables(root));
   const { variables } = draft;
   const providers = newProviders(new Set());
@@ -65,7 +79,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   );
   for (const tree of trees) readProvider(tree);
   const router = memberOf(root, "Router");
-  const main = targetsOf(memberOf(router, "default"), "models.*", "");
+  const stated = targetsOf(memberOf(router, "default"), "models.*", "");
+  const main = stated.length > 0 || !isExport ? stated : preferredTargets();
   const small = targetsOf(
     memberOf(router, "background"),
     "models.*haiku*",
@@ -73,6 +88,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   );
   reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
+  if (isExport) reportExport(parsed.root, root, draft);
   const [first] = main;
   const file = first === undefined ? null : writeFile(HEAD, [
     ...draft.sections(["server"]),
@@ -102,13 +118,19 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       report.missing(tree, "its provider is not carried");
       return;
     }
+    if (truthOf(memberOf(tree, "enabled")) === false) {
+      report.noMeaning(tree, "switched off");
+      return;
+    }
     if (named.get(name) !== tree) {
       report.missing(tree, "a later provider has the same name, and replaces it");
       return;
     }
     const transformers = itemsOf(use).map(transformerName);
     const isGemini = GEMINI.test(written);
+    const protocol = memberOf(tree, "type");
     const isMessages = MESSAGES_ENDINGS.test(written.split("?", 1)[0] ?? "") ||
+      /^anthropic/.test(textOf(protocol) ?? "") ||
       transformers.includes("Anthropic") && !CHAT_ENDINGS.test(written);
     const read = isGemini
       ? {
@@ -117,7 +139,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         host: "generativelanguage.googleapis.com",
         note: "",
       } as const
-      : readAddress(written, isMessages ? MESSAGES_ENDINGS : CHAT_ENDINGS, variables);
+      : readAddress(written, isMessages ? MESSAGES_ROOTS : CHAT_ENDINGS, variables);
     if (!read.ok) {
       report.missing(address, read.note);
       report.missing(tree, "its provider is not carried");
@@ -150,7 +172,10 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
     known.set(name, added);
-    if (type === "compat" && transformers.includes(RESPONSES)) overResponses.add(added);
+    const isResponses = transformers.includes(RESPONSES) ||
+      /^openai(?:_responses)?$/.test(textOf(protocol) ?? "");
+    if (type === "compat" && isResponses) overResponses.add(added);
+    report.carried(protocol, place);
     report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
@@ -187,6 +212,18 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       found.push({ ...targetAt(provider), model: variables.text(model) });
     }
     return found;
+  }
+
+  /** Returns the first model of the preferred provider: version 3 has no other usual one. */
+  function preferredTargets(): readonly Target[] {
+    const wanted = memberOf(root, "preferredProvider");
+    const all = [...named].filter(([name]) => known.has(name ?? ""));
+    const [name, tree] = all.find(([name]) => name === textOf(wanted)) ?? all[0] ?? [];
+    const model = itemsOf(memberOf(tree, "models")).map(textOf).find((one) => one !== null);
+    const provider = known.get(name ?? "");
+    if (provider === undefined || model === undefined || model === null) return [];
+    report.differently(wanted, "models.*.targets", "its first model, for every model requested");
+    return [{ ...targetAt(provider), model: variables.text(model) }];
   }
 
   function targetAt(provider: string): Target {
@@ -228,7 +265,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
 }
 
 function addressOf(provider: Tree): Tree | undefined {
-  return memberOf(provider, "api_base_url") ?? memberOf(provider, "baseUrl");
+  const all = ["api_base_url", "baseUrl", "baseurl"].map((key) => memberOf(provider, key));
+  return all.find((tree) => textOf(tree) !== null) ?? all[0];
 }
 
 /** Agents send a web search that the provider would run, and need signs of life while it thinks. */
@@ -250,7 +288,29 @@ const ROUTES_MISSING: Absent = {
   webSearch: "requests are not routed by their tools",
   image: "requests are not routed by their images",
   custom: "JavaScript is not run",
+  rules: "requests are not routed by rules; routes match labels and models",
+  builtInRules: "requests are not routed by their agent",
+  fallback: "fallbacks are those of a named model: fallback",
 };
+
+/** Members of an export that configure the app of version 3 and how it starts agents. */
+const APP =
+  /^(?:autoStart|bot[A-Z]\w*|gateway|observability|overview\w*|profile|proxy|routerEndpoint|theme|tray\w*)$/;
+
+/** Reports what an export of version 3 has besides the configuration of the router. */
+function reportExport(top: Tree, config: Tree, { report }: Draft): void {
+  for (const [key, tree] of membersOf(top)) {
+    if (tree !== config) report.noMeaning(tree, key === "files" ? "its databases" : "the export");
+  }
+  for (const [key, tree] of membersOf(config)) {
+    if (APP.test(key)) report.noMeaning(tree, "the app of version 3");
+  }
+  reportAbsent(config, report, {
+    APIKEYS: "the first one is APIKEY: write client keys for others",
+    agent: "no servers of tools",
+    toolHub: "no servers of tools",
+  });
+}
 
 function reportOthers(root: Tree, { report }: Draft): void {
   const get = (key: string) => memberOf(root, key);

@@ -163,7 +163,7 @@ Deno.test("import gives up its rights before it parses: all of them if it writes
   assertEquals([writing.mayRead, writing.mayConnect, writing.mayWrite], [false, false, true]);
 });
 
-Deno.test("a variable that names the model of an entry may be set in a file .env beside the source", async () => {
+Deno.test("a variable that names the model of an entry may be set in the file .env of the folder", async () => {
   const folder = await Deno.makeTempDir();
   await Deno.writeTextFile(`${folder}/.env`, "FAST_MODEL=groq/llama-x\nFAST_KEY=a-key-of-env\n");
   await Deno.writeTextFile(

@@ -14,5 +14,8 @@ export function generatedNote(source: string): string {
 
 /** Returns a text as the cell of a table; code in it is shown as it is written. */
 function cellText(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll(/`[^`]*`|</g, (found) => found === "<" ? "&lt;" : found);
+  return text.replaceAll("|", "\\|").replaceAll(
+    /`[^`]*`|</g,
+    (found) => found === "<" ? "&lt;" : found,
+  );
 }
