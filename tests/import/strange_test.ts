@@ -348,8 +348,9 @@ Deno.test("a provider of claude-code-router over the Responses API is called ove
     Router: { default: "r,g", background: "a,m" },
   }));
   assert(result.ok);
-  const { file, lines } = result.imported;
-  assert(file?.includes("base_url: https://r.test/v1\n"), file ?? "");
+  const { lines } = result.imported;
+  const file = result.imported.file ?? "";
+  assert(file.includes("base_url: https://r.test/v1\n"), file);
   assertEquals(checkProblems(result.imported), []);
   const targets = file.split("\n").filter((line) => line.includes("- {provider"));
   assertEquals(targets.map((line) => line.trim()), [
@@ -401,9 +402,10 @@ Deno.test("the file that version 3 of claude-code-router exports is read, with i
   const source = { app: { name: "ccr" }, config, files, kind: "claude-code-router-data-export" };
   const result = importClaudeCodeRouter(JSON.stringify({ ...source, version: 1 }));
   assert(result.ok);
-  const { file, lines } = result.imported;
+  const { lines } = result.imported;
+  const file = result.imported.file ?? "";
   assertEquals(checkProblems(result.imported), []);
-  assert(file?.includes("type: messages\n    base_url: https://second.test\n"), file ?? "");
+  assert(file.includes("type: messages\n    base_url: https://second.test\n"), file);
   assert(file.includes('"*":\n    omit_tools: [web_search]\n    early_head: 20s\n    targets:\n'));
   assert(file.includes("- {provider: second, model: s}"), file);
   assert(!file.includes("off.test"));
