@@ -1,4 +1,5 @@
-import { readSmallFile } from "../config/files.ts";
+import { dirname } from "node:path";
+import { fillVariables, readSmallFile } from "../config/files.ts";
 import { parseConfig } from "../config/load.ts";
 import { NOTHING_OUTSIDE } from "../config/tls_rules.ts";
 import { VERSION } from "../core/build.ts";
@@ -53,15 +54,20 @@ function newImport(source: string, title: string, load: Load): Command {
       const importer = await load();
       const read = await readSmallFile(path, MAX_SOURCE_BYTES);
       if (!read.ok) return printProblems(terminal, [`Cannot read ${path}: ${read.reason}.`]);
+      const { variables, warnings: unread } = await fillVariables(
+        terminal.environment,
+        [dirname(path), "."],
+      );
       const [output, report] = ["output", "report"].map((one) => optionValue(options, one));
       // The source may be from a stranger: nothing but the two new files is needed from here on.
       terminal.dropReadAccess();
       terminal.dropNetworkAccess();
       if (output === undefined && report === undefined) terminal.dropWriteAccess();
-      const result = importer(read.text, terminal.environment);
+      const result = importer(read.text, variables);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
       const { imported } = result;
-      const { problems, warnings } = checked(imported);
+      const { problems, warnings: excluded } = checked(imported);
+      const warnings = [...unread, ...excluded];
       const isValid = imported.file !== null && problems.length === 0;
       const isMissing = imported.lines.some(({ status }) => status === "missing");
       const isRefused = options.has("strict") && isMissing;

@@ -55,7 +55,8 @@ export function readServer(root: Tree, { report, variables, set }: Draft): strin
     report.differently(get("LOG"), "logging", "lines on standard error");
   }
   const time = numberOf(get("API_TIMEOUT_MS"));
-  if (time === null || time < 1) return null;
-  report.carried(get("API_TIMEOUT_MS"), "providers.*.timeout");
-  return formatDuration(Math.round(time));
+  const isTime = time !== null && time >= 1;
+  if (isTime) report.carried(get("API_TIMEOUT_MS"), "providers.*.timeout");
+  report.notRead(root, ["PORT", "LOG", "LOG_LEVEL", "API_TIMEOUT_MS"]);
+  return isTime ? formatDuration(Math.round(time)) : null;
 }

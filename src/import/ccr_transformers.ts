@@ -14,6 +14,9 @@ const NEEDLESS = [
 ];
 const PRIVATE = ["enhancetool", "cleancache"];
 
+/** The transformer of providers that are called over the Responses API. */
+export const RESPONSES = "openai-responses";
+
 /** Returns the name of a transformer, which may be a list of the name and its options. */
 export function transformerName(tree: Tree): string {
   return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
@@ -34,12 +37,18 @@ function limitOf(item: Tree): number | null {
 /** Reports a transformer of the provider at `place`. */
 export function reportTransformer(item: Tree, place: string, type: string, report: Report): void {
   const name = transformerName(item);
-  if (NEEDLESS.includes(name)) report.carried(item, [], "no setting is needed");
-  else if (PRIVATE.includes(name)) {
+  if (NEEDLESS.includes(name)) {
+    const options = item.kind === "list" ? item.items.slice(1) : [];
+    for (const one of options) report.missing(one, "an option of a transformer, which is not sent");
+    report.carried(item, [], "no setting is needed");
+  } else if (PRIVATE.includes(name)) {
     report.noMeaning(item, "what the router does to its own requests");
   } else if (name === "deepseek" && type === "compat") {
     report.carried(item, `${place}.compatibility_profile`);
-  } else if (limitOf(item) !== null) {
-    report.carried(item, `${place}.extra.max_tokens`);
+  } else if (name === RESPONSES && type === "compat") {
+    report.carried(item, "routing.routes[0].targets[].upstream_request_type");
+  } else if (limitOf(item) !== null && type === "compat") {
+    const note = "a request for more is refused, in the words by which Claude Code asks for less";
+    report.differently(item, `${place}.extra.max_tokens`, note);
   } else report.missing(item, "a transformer without a counterpart");
 }

@@ -3,13 +3,21 @@ import { HOSTS } from "../data/hosts.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { readServer } from "./ccr_server.ts";
-import { maxTokens, reportTransformer, transformerName } from "./ccr_transformers.ts";
+import { maxTokens, reportTransformer, RESPONSES, transformerName } from "./ccr_transformers.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
 import { readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
-import { itemsOf, memberOf, parseSourceText, textOf, type Tree } from "./source.ts";
+import {
+  itemsOf,
+  memberOf,
+  membersOf,
+  parseSourceText,
+  textOf,
+  type Tree,
+  truthOf,
+} from "./source.ts";
 import { newVariables, variableName } from "./variables.ts";
 import { type Part, type Section, writeFile, type Written } from "./written_file.ts";
 
@@ -19,12 +27,21 @@ const HEAD = [
 ];
 
 /** Endings of addresses of endpoints. */
-const CHAT_ENDINGS = /\/chat\/completions$/;
+const CHAT_ENDINGS = /\/(?:chat\/completions|responses)$/;
 const MESSAGES_ENDINGS = /\/v1\/messages$/;
-const GEMINI = /^https:\/\/generativelanguage\.googleapis\.com\/v1(?:alpha|beta)?\/models\/?$/;
+const MESSAGES_ROOTS = /\/v1(?:\/messages)?$/;
+const GEMINI =
+  /^https:\/\/generativelanguage\.googleapis\.com(?:\/v1(?:alpha|beta)?(?:\/models)?)?\/?$/;
 
-/** A target that `Router` names. */
-type Target = { readonly provider: string; readonly model: string };
+/** The `kind` of a file that version 3 exports: its `config` has the rest. */
+const EXPORT = "claude-code-router-data-export";
+
+/** A target in the written file. */
+type Target = {
+  readonly provider: string;
+  readonly model?: string;
+  readonly upstream_request_type?: "responses";
+};
 
 /** Imports `config.json` of claude-code-router. */
 export function importClaudeCodeRouter(text: string): ImportResult {
@@ -37,20 +54,23 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   }
   const parsed = parseSourceText(text, "json");
   if (!parsed.ok) return parsed;
-  const { root } = parsed;
+  const isExport = textOf(memberOf(parsed.root, "kind")) === EXPORT;
+  const root = isExport ? memberOf(parsed.root, "config") ?? parsed.root : parsed.root;
   if (memberOf(root, "Providers") === undefined && memberOf(root, "providers") === undefined) {
     return {
       ok: false,
       problem: "this is no configuration of claude-code-router: it has no Providers",
     };
   }
-  const report = newReport(root, parsed.replaced);
+  const report = newReport(parsed.root, parsed.replaced);
   const draft = newDraft(report, newVariables(root));
   const { variables } = draft;
   const providers = newProviders(new Set());
   const timeout = readServer(root, draft);
   /** IDs of providers in the written file by their names in the source. */
   const known = new Map<string, string>();
+  /** IDs of those whose requests go to the Responses API. */
+  const overResponses = new Set<string>();
   const trees = itemsOf(memberOf(root, "Providers") ?? memberOf(root, "providers"));
   /** The providers by name: a later one of the same name replaces an earlier one. */
   const named = new Map(
@@ -59,7 +79,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   );
   for (const tree of trees) readProvider(tree);
   const router = memberOf(root, "Router");
-  const main = targetsOf(memberOf(router, "default"), "models.*", "");
+  const stated = targetsOf(memberOf(router, "default"), "models.*", "");
+  const main = stated.length > 0 || !isExport ? stated : preferredTargets();
   const small = targetsOf(
     memberOf(router, "background"),
     "models.*haiku*",
@@ -67,6 +88,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   );
   reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
+  if (isExport) reportExport(parsed.root, root, draft);
   const [first] = main;
   const file = first === undefined ? null : writeFile(HEAD, [
     ...draft.sections(["server"]),
@@ -96,13 +118,19 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       report.missing(tree, "its provider is not carried");
       return;
     }
+    if (truthOf(memberOf(tree, "enabled")) === false) {
+      report.noMeaning(tree, "switched off");
+      return;
+    }
     if (named.get(name) !== tree) {
       report.missing(tree, "a later provider has the same name, and replaces it");
       return;
     }
     const transformers = itemsOf(use).map(transformerName);
     const isGemini = GEMINI.test(written);
+    const protocol = memberOf(tree, "type");
     const isMessages = MESSAGES_ENDINGS.test(written.split("?", 1)[0] ?? "") ||
+      /^anthropic/.test(textOf(protocol) ?? "") ||
       transformers.includes("Anthropic") && !CHAT_ENDINGS.test(written);
     const read = isGemini
       ? {
@@ -111,7 +139,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         host: "generativelanguage.googleapis.com",
         note: "",
       } as const
-      : readAddress(written, isMessages ? MESSAGES_ENDINGS : CHAT_ENDINGS, variables);
+      : readAddress(written, isMessages ? MESSAGES_ROOTS : CHAT_ENDINGS, variables);
     if (!read.ok) {
       report.missing(address, read.note);
       report.missing(tree, "its provider is not carried");
@@ -128,7 +156,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       : readKey(secret, read.host, variableName(id, "API_KEY"), variables);
     const type = isMessages ? "messages" : "compat";
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
-    const most = maxTokens(use);
+    // For the Messages API it would be a default, and no limit.
+    const most = isMessages ? null : maxTokens(use);
     const settings: Settings = {
       type,
       base_url: read.url,
@@ -143,15 +172,19 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const added = providers.add(id, settings, tree.path);
     const place = `providers.${added}`;
     known.set(name, added);
+    const isResponses = transformers.includes(RESPONSES) ||
+      /^openai(?:_responses)?$/.test(textOf(protocol) ?? "");
+    if (type === "compat" && isResponses) overResponses.add(added);
+    report.carried(protocol, place);
     report.noted(memberOf(tree, "name"), place, added === name ? "" : "under another ID");
     const notes = [isGemini ? "over Google's endpoint for OpenAI clients" : "", read.note]
       .filter(Boolean).join("; ");
     report.noted(address, `${place}.base_url`, notes);
     for (const one of ["api_key", "apiKey"]) {
-      if (textOf(memberOf(tree, one)) === null) report.missing(memberOf(tree, one), "is no text");
       const to = key.text === null ? [] : `${place}.api_key`;
-      report.noted(memberOf(tree, one), to, key.note);
+      if (textOf(memberOf(tree, one)) !== null) report.noted(memberOf(tree, one), to, key.note);
     }
+    report.notRead(tree, ["api_key", "apiKey"]);
     for (const item of itemsOf(memberOf(tree, "models"))) {
       if (textOf(item) === null) report.missing(item, "no name of a model");
       else report.carried(item, `${place}.models.static`);
@@ -176,9 +209,25 @@ export function importClaudeCodeRouter(text: string): ImportResult {
         continue;
       }
       report.noted(item, `${place}.${found.length === 0 ? "targets" : "fallback"}`, note);
-      found.push({ provider, model: variables.text(model) });
+      found.push({ ...targetAt(provider), model: variables.text(model) });
     }
     return found;
+  }
+
+  /** Returns the first model of the preferred provider: version 3 has no other usual one. */
+  function preferredTargets(): readonly Target[] {
+    const wanted = memberOf(root, "preferredProvider");
+    const all = [...named].filter(([name]) => known.has(name ?? ""));
+    const [name, tree] = all.find(([name]) => name === textOf(wanted)) ?? all[0] ?? [];
+    const model = itemsOf(memberOf(tree, "models")).map(textOf).find((one) => one !== null);
+    const provider = known.get(name ?? "");
+    if (provider === undefined || model === undefined || model === null) return [];
+    report.differently(wanted, "models.*.targets", "its first model, for every model requested");
+    return [{ ...targetAt(provider), model: variables.text(model) }];
+  }
+
+  function targetAt(provider: string): Target {
+    return { provider, ...overResponses.has(provider) && { upstream_request_type: "responses" } };
   }
 
   function modelsPart(): Section {
@@ -206,7 +255,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
             name: "by-provider",
             match: { models: ids.map((id) => `${id}/*`) },
             ...AGENT,
-            targets: ids.map((provider) => ({ provider })),
+            targets: ids.map(targetAt),
           },
           { name: "main", ...AGENT, targets: [first] },
         ],
@@ -216,7 +265,8 @@ export function importClaudeCodeRouter(text: string): ImportResult {
 }
 
 function addressOf(provider: Tree): Tree | undefined {
-  return memberOf(provider, "api_base_url") ?? memberOf(provider, "baseUrl");
+  const all = ["api_base_url", "baseUrl", "baseurl"].map((key) => memberOf(provider, key));
+  return all.find((tree) => textOf(tree) !== null) ?? all[0];
 }
 
 /** Agents send a web search that the provider would run, and need signs of life while it thinks. */
@@ -238,7 +288,29 @@ const ROUTES_MISSING: Absent = {
   webSearch: "requests are not routed by their tools",
   image: "requests are not routed by their images",
   custom: "JavaScript is not run",
+  rules: "requests are not routed by rules; routes match labels and models",
+  builtInRules: "requests are not routed by their agent",
+  fallback: "fallbacks are those of a named model: fallback",
 };
+
+/** Members of an export that configure the app of version 3 and how it starts agents. */
+const APP =
+  /^(?:autoStart|bot[A-Z]\w*|gateway|observability|overview\w*|profile|proxy|routerEndpoint|theme|tray\w*)$/;
+
+/** Reports what an export of version 3 has besides the configuration of the router. */
+function reportExport(top: Tree, config: Tree, { report }: Draft): void {
+  for (const [key, tree] of membersOf(top)) {
+    if (tree !== config) report.noMeaning(tree, key === "files" ? "its databases" : "the export");
+  }
+  for (const [key, tree] of membersOf(config)) {
+    if (APP.test(key)) report.noMeaning(tree, "the app of version 3");
+  }
+  reportAbsent(config, report, {
+    APIKEYS: "the first one is APIKEY: write client keys for others",
+    agent: "no servers of tools",
+    toolHub: "no servers of tools",
+  });
+}
 
 function reportOthers(root: Tree, { report }: Draft): void {
   const get = (key: string) => memberOf(root, key);

@@ -19,5 +19,5 @@ export type ImportResult =
 /** Reads the text of a source. Only names of models are read from `environment`. */
 export type Importer = (
   text: string,
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
 ) => ImportResult;

@@ -35,7 +35,7 @@ const MAX_ALIASES = MAX_NAMED_MODELS / 2;
 /** Imports a file of LiteLLM's proxy. */
 export function importLitellm(
   text: string,
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
 ): ImportResult {
   const parsed = parseSourceText(text, "yaml");
   if (!parsed.ok) return parsed;
@@ -53,7 +53,7 @@ export function importLitellm(
 /** Reads a source; `taken` are names of variables that no literal gets. */
 function read(
   parsed: Extract<Parsed, { readonly ok: true }>,
-  environment: Readonly<Record<string, string>>,
+  environment: Readonly<Record<string, string | undefined>>,
   taken: readonly string[],
 ): ImportResult & { readonly ok: true; readonly collisions: readonly string[] } {
   const { root } = parsed;

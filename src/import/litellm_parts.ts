@@ -12,7 +12,7 @@ export interface EntryReader {
   readonly variables: Variables;
   /** Values of `credential_list` by name. */
   readonly credentials: ReadonlyMap<string, Tree>;
-  readonly environment: Readonly<Record<string, string>>;
+  readonly environment: Readonly<Record<string, string | undefined>>;
   /** Timeouts for entries without their own, in seconds. */
   readonly usual: Timeouts;
 }

@@ -163,6 +163,21 @@ Deno.test("import gives up its rights before it parses: all of them if it writes
   assertEquals([writing.mayRead, writing.mayConnect, writing.mayWrite], [false, false, true]);
 });
 
+Deno.test("a variable that names the model of an entry may be set in the file .env of the folder", async () => {
+  const folder = await Deno.makeTempDir();
+  await Deno.writeTextFile(`${folder}/.env`, "FAST_MODEL=groq/llama-x\nFAST_KEY=a-key-of-env\n");
+  await Deno.writeTextFile(
+    `${folder}/litellm_config.yaml`,
+    "model_list: [{model_name: fast, litellm_params: {model: os.environ/FAST_MODEL, api_key: os.environ/FAST_KEY}}]",
+  );
+  const { code, out, err } = await ran(["import", "litellm", `${folder}/litellm_config.yaml`]);
+  assertEquals(code, 0, err);
+  assertStringIncludes(out, "- {provider: groq, model: llama-x}");
+  assertStringIncludes(out, "api_key: ${FAST_KEY}");
+  assert(!`${out}${err}`.includes("a-key-of-env"));
+  await Deno.remove(folder, { recursive: true });
+});
+
 Deno.test("import needs no right but to read its source and to write its result", async () => {
   using source = await configFile(SOURCE);
   const folder = await Deno.makeTempDir();

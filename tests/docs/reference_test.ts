@@ -36,6 +36,14 @@ Deno.test("every generated page of the reference is the one that the code gives"
   }
 });
 
+Deno.test("no code of a page has an escaped character, which would be copied with it", () => {
+  const found = pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/`[^`\n]+`/g)].filter(([code]) => /&(?:lt|gt|amp);/.test(code))
+      .map(([code]) => `${path}: ${code}`)
+  );
+  assertEquals(found, []);
+});
+
 Deno.test("every example message of the errors page is one that the code can write", async () => {
   const sources: string[] = [];
   for (const path of sourcePaths(new URL("src/", ROOT))) {

@@ -309,8 +309,111 @@ Deno.test("a transformer of claude-code-router has options only in a list with i
     assert(result.ok);
     assertEquals(result.imported.file?.includes("max_tokens: 9"), isLimited);
     const line = result.imported.lines.find(({ path }) => path.endsWith(".max_tokens"));
-    assertEquals(line?.status, isLimited ? "carried" : "missing");
+    assertEquals(line?.status, isLimited ? "differently" : "missing");
   }
+});
+
+Deno.test("an option of a transformer of claude-code-router is carried nowhere without being said", () => {
+  const only = ["openrouter", { provider: { only: ["host"] } }];
+  const limit = ["maxtoken", { max_tokens: 9 }];
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [
+      ["https://a.test/v1/chat/completions", [only]],
+      ["https://b.test/v1/messages", [limit]],
+    ].map(([api_base_url, use], at) => ({
+      ...{ name: `p${at}`, api_base_url, models: ["m"], transformer: { use } },
+    })),
+    Router: { default: "p0,m" },
+  }));
+  assert(result.ok);
+  assert(!result.imported.file?.includes("max_tokens"));
+  const lines = result.imported.lines.filter(({ path }) => path.includes("use[0]"));
+  assertEquals(lines.map(({ path, status }) => `${status} ${path.slice(path.indexOf("use"))}`), [
+    "carried use[0][0]",
+    "missing use[0][1].provider.only[0]",
+    "missing use[0][0]",
+    "missing use[0][1].max_tokens",
+  ]);
+});
+
+Deno.test("a provider of claude-code-router over the Responses API is called over it", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    Providers: [
+      { name: "a", api_base_url: "https://a.test/v1/chat/completions", models: ["m"] },
+      {
+        ...{ name: "r", api_base_url: "https://r.test/v1/responses", models: ["g"], api_key: "" },
+        transformer: { use: ["openai-responses"] },
+      },
+    ],
+    Router: { default: "r,g", background: "a,m" },
+  }));
+  assert(result.ok);
+  const { lines } = result.imported;
+  const file = result.imported.file ?? "";
+  assert(file.includes("base_url: https://r.test/v1\n"), file);
+  assertEquals(checkProblems(result.imported), []);
+  const targets = file.split("\n").filter((line) => line.includes("- {provider"));
+  assertEquals(targets.map((line) => line.trim()), [
+    "- {provider: a, model: m}",
+    "- {provider: r, upstream_request_type: responses, model: g}",
+    "- {provider: a}",
+    "- {provider: r, upstream_request_type: responses}",
+    "- {provider: r, upstream_request_type: responses, model: g}",
+  ]);
+  const status = (end: string) => lines.find(({ path }) => path.endsWith(end))?.status;
+  assertEquals([status("use[0]"), status("[1].api_key")], ["carried", "no meaning"]);
+});
+
+Deno.test("a value of claude-code-router that is not understood is no unknown key", () => {
+  const odd = { PORT: "$PORT", LOG: "maybe", LOG_LEVEL: "loud", API_TIMEOUT_MS: "0" };
+  const result = importClaudeCodeRouter(JSON.stringify({
+    ...odd,
+    Providers: [{ name: "a", api_base_url: "https://a.test/v1", models: ["m"] }],
+    Router: { default: "a,m" },
+  }));
+  assert(result.ok);
+  const lines = result.imported.lines.filter(({ path }) => Object.hasOwn(odd, path));
+  assertEquals(
+    lines.map(({ status, note }) => `${status}: ${note}`),
+    Object.keys(odd).map(() => "missing: a value that is not understood"),
+  );
+});
+
+Deno.test("the file that version 3 of claude-code-router exports is read, with its preferred provider", () => {
+  const Providers = [
+    { name: "off", baseUrl: "https://off.test/v1", models: ["o"], enabled: false },
+    { name: "first", baseUrl: "https://first.test/v1", apiKey: "$FIRST_KEY", models: ["f"] },
+    {
+      ...{
+        name: "second",
+        api_base_url: "",
+        baseUrl: "https://second.test/v1",
+        models: ["s", "t"],
+      },
+      type: "anthropic_messages",
+    },
+  ];
+  const config = {
+    ...{ APIKEY: "a-client-key-0123456789", HOST: "127.0.0.1", PORT: 3456, Providers },
+    Router: { builtInRules: { codex: { enabled: true } }, rules: [], fallback: { mode: "off" } },
+    ...{ preferredProvider: "second", theme: "system", trayIcon: "random" },
+  };
+  const files = [{ base64: "U1FMaXRl", name: "config.sqlite", path: "/x", sizeBytes: 6 }];
+  const source = { app: { name: "ccr" }, config, files, kind: "claude-code-router-data-export" };
+  const result = importClaudeCodeRouter(JSON.stringify({ ...source, version: 1 }));
+  assert(result.ok);
+  const { lines } = result.imported;
+  const file = result.imported.file ?? "";
+  assertEquals(checkProblems(result.imported), []);
+  assert(file.includes("type: messages\n    base_url: https://second.test\n"), file);
+  assert(file.includes('"*":\n    omit_tools: [web_search]\n    early_head: 20s\n    targets:\n'));
+  assert(file.includes("- {provider: second, model: s}"), file);
+  assert(!file.includes("off.test"));
+  const of = (path: string) => lines.find((one) => one.path === path);
+  assertEquals(of("config.preferredProvider")?.to, ["models.*.targets"]);
+  assertEquals(of("config.Router.fallback.mode")?.status, "missing");
+  const rest = lines.filter(({ path }) => /^(?:app|files|kind|version|config\.t)/.test(path));
+  assertEquals([...new Set(rest.map(({ status }) => status))], ["no meaning"]);
 });
 
 Deno.test("of a list for a route of claude-code-router the first provider that is carried is the target", () => {

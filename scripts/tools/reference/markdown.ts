@@ -12,6 +12,10 @@ export function generatedNote(source: string): string {
   return `<!-- \`./scripts/deno run -A scripts/tools/docs.ts\` writes this page from ${source} -->`;
 }
 
+/** Returns a text as the cell of a table; code in it is shown as it is written. */
 function cellText(text: string): string {
-  return text.replaceAll("|", "\\|").replaceAll("<", "&lt;");
+  return text.replaceAll("|", "\\|").replaceAll(
+    /`[^`]*`|</g,
+    (found) => found === "<" ? "&lt;" : found,
+  );
 }
