@@ -73,6 +73,8 @@ async function git(...args: readonly string[]): Promise<string | null> {
 
 async function readFacts(version: string, machines: readonly string[]): Promise<BuildFacts> {
   const commit = await git("rev-parse", "HEAD");
+  // Files that git does not know count too: the build may read them.
+  const changes = await git("status", "--porcelain");
   const runtime = Deno.env.get("DENORT_BIN") ?? "";
   const given = SETTINGS.map((name) => [name, Deno.env.get(name) ?? ""] as const);
   return {
@@ -80,7 +82,7 @@ async function readFacts(version: string, machines: readonly string[]): Promise<
     machines,
     address: (Deno.env.get("SWITCHYARD_BASE_URL") || "https://releases.invalid").replace(/\/$/, ""),
     commit,
-    isModified: commit !== null && await git("diff", "--quiet", "HEAD") === null,
+    isModified: commit !== null && changes !== "",
     epoch: Number(Deno.env.get("SOURCE_DATE_EPOCH")),
     settings: Object.fromEntries(given.filter(([, value]) => value !== "")),
     inputs: [
