@@ -68,7 +68,9 @@ Deno.test("a credential and the key of a client are masked wherever events divid
 
 Deno.test("so are those in texts that only some providers send, and in events with a blank before them", () => {
   for (const [at, piece] of FURTHER_PIECES.entries()) {
-    const [first, second] = [KEY.slice(0, 9), KEY.slice(9)].map((text) => JSON.stringify(piece(text)));
+    const [first, second] = [KEY.slice(0, 9), KEY.slice(9)].map((text) =>
+      JSON.stringify(piece(text))
+    );
     // The rest of a block comes in deltas.
     const rest = at < 4 ? second : second?.replace("content_block_start", "content_block_delta")
       .replace('"content_block":', '"delta":');
