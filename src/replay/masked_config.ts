@@ -2,7 +2,7 @@ import type { Config } from "../config/schema.ts";
 import { maskedProviders } from "../record/masked_providers.ts";
 import { MAX_SET_RECORDS } from "./record_set.ts";
 
-/** Maximum size in memory of the responses of a set that are continued, and of its conversations. */
+/** Maximum size in memory of the continued responses of a set, and of its conversations. */
 const MAX_STORED_BYTES = 256 * 1024 * 1024;
 
 /**
