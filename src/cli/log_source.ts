@@ -174,7 +174,8 @@ async function readListener(
         return problem(`The admin listener at ${url} requires its password.`);
       case 404:
         return problem(
-          `The admin listener at ${url} shows no records: it needs admin.password and record.enabled.`,
+          `The admin listener at ${url} shows no records: it needs admin.password and record.enabled, ` +
+            "and its log says if the file could not be opened.",
         );
       default:
         return problem(`${url} answers with status ${response.status}; try again.`);

@@ -27,7 +27,7 @@ export function maskEvents(
   const events = newSseFraming().push(text);
   const channels = new Map<string, StreamPiece[]>();
   for (const [event, { data }] of events.entries()) {
-    const value = data.startsWith("{") ? parseJson(data) : undefined;
+    const value = /^\s*\{/.test(data) ? parseJson(data) : undefined;
     let place = 0;
     eachPiece(value, (channel, object, name) => {
       const pieces = channels.get(channel);
@@ -107,6 +107,7 @@ const TEXTS = [
   "reasoning_content",
   "reasoning",
   "refusal",
+  "transcript",
   "text",
   "thinking",
   "partial_json",
@@ -146,24 +147,27 @@ function eachPiece(
   visit: (channel: string, object: JsonObject, name: string) => void,
 ): void {
   if (!isObject(event)) return;
-  const visitTexts = (object: JsonObject, channel: string) => {
-    for (const name of TEXTS) {
-      if (typeof object[name] === "string") visit(`${channel} ${name}`, object, name);
+  // The place of a text as JSON: a number that keeps its digits has no other text.
+  const visitPiece = (place: unknown[], object: JsonObject, name: string) =>
+    visit(JSON.stringify([...place, name]), object, name);
+  function visitTexts(value: unknown, place: unknown[]): void {
+    if (Array.isArray(value)) { for (const one of value) visitTexts(one, place); }
+    if (!isObject(value)) return;
+    const own = [...place, value.index];
+    for (const [name, member] of Object.entries(value)) {
+      if (typeof member !== "string") visitTexts(member, [...own, name]);
+      else if (TEXTS.includes(name)) visitPiece(own, value, name);
     }
-  };
-  const { delta, index, item_id, output_index, content_index, summary_index } = event;
+  }
+  const { delta, index, content_block, choices } = event;
   if (typeof delta === "string") {
-    const place = [event.type, item_id, output_index, content_index, summary_index];
-    visit(place.join(" "), event, "delta");
-  } else if (isObject(delta)) visitTexts(delta, String(index));
-  for (const choice of objectsIn(event.choices)) {
-    if (typeof choice.text === "string") visit(`${choice.index} text`, choice, "text");
-    if (!isObject(choice.delta)) continue;
-    visitTexts(choice.delta, String(choice.index));
-    for (const call of objectsIn(choice.delta.tool_calls)) {
-      for (const called of [call.function, call.custom].filter(isObject)) {
-        visitTexts(called, `${choice.index} ${call.index}`);
-      }
-    }
+    const { type, item_id, output_index, content_index, summary_index } = event;
+    visitPiece([type, item_id, output_index, content_index, summary_index], event, "delta");
+  }
+  // A block may begin with the first piece of its text.
+  for (const one of [content_block, delta]) visitTexts(one, [index]);
+  for (const choice of objectsIn(choices)) {
+    if (typeof choice.text === "string") visitPiece([choice.index], choice, "text");
+    visitTexts(choice.delta, [choice.index]);
   }
 }

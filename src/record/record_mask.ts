@@ -53,9 +53,12 @@ export function newRecordMask(policy: RecordPolicy, now: () => number): RecordMa
   };
 }
 
-/** False only for a text without a match, whose escapes of JSON are as the rules know them. */
+/**
+ * False only for a text without a match, whose escapes of JSON are as the rules know them: a second
+ * backslash is of JSON in the text.
+ */
 function mayHaveMatch(text: string, rules: readonly MaskingRule[]): boolean {
-  return rules.length > 0 && (text.includes("\\u") || matchesInString(text, rules).length > 0);
+  return rules.length > 0 && (/\\[\\u]/.test(text) || matchesInString(text, rules).length > 0);
 }
 
 function always(mask: BegunMask): RecordMask {

@@ -54,18 +54,22 @@ export interface DryGateway {
   readonly config: Config;
   /**
    * Plans the request of a record; null if no client can have sent it. `conversation` is the ID of
-   * its local conversation, which is created if the gateway does not have it.
+   * its local conversation, which is created if the gateway does not have it; `userHeader` is the
+   * header in which the client has named its end user, null for that of its key here.
    */
   replay(
     record: CallRecord,
     request: RecordedRequest,
     conversation?: string | null,
+    userHeader?: string | null,
   ): Promise<Replayed | null>;
   /**
    * Stores a response as the gateway would have, so that later records of the set can continue it.
-   * Belongs to the record that was replayed last. True if they can.
+   * Belongs to the record that was replayed last.
    */
-  store(resource: JsonObject & { readonly id: string }): Promise<boolean>;
+  store(resource: JsonObject & { readonly id: string }): Promise<void>;
+  /** True if a response is stored, so that a record can continue it. */
+  hasResponse(id: string): Promise<boolean>;
   /** Returns the number of items in a local conversation; 0 for an unknown one. */
   conversationItems(id: string): Promise<number>;
 }
@@ -83,6 +87,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
   const generation = compile(config, 1);
   let record: CallRecord | null = null;
   let conversationId: string | null = null;
+  let namedIn: string | null = null;
   let call: Call | null = null;
   let plan: Plan | null = null;
   let report: Readonly<CallReport> | null = null;
@@ -97,7 +102,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
   });
   const app = createApp(gateway, (admitted) => {
     call = admitted;
-    const refused = record === null ? null : admitRecorded(admitted, record.head);
+    const refused = record === null ? null : admitRecorded(admitted, record.head, namedIn);
     if (refused !== null || conversationId === null) return refused;
     return openConversation(conversationId, admitted.caller.name).then(() => null);
   });
@@ -130,10 +135,10 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
 
   return {
     config,
-    async replay(one, request, conversation = null) {
+    async replay(one, request, conversation = null, userHeader = null) {
       const wallMs = Date.parse(one.at);
       world.begin(one.id, wallMs);
-      conversationId = conversation;
+      [conversationId, namedIn] = [conversation, userHeader];
       [record, call, plan, report] = [one, null, null, null];
       const sent = requestOf(one, request);
       if (sent === null) return null;
@@ -144,7 +149,9 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
     async store(resource) {
       const candidate = record === null || plan === null ? null : servingCandidate(record, plan);
       await candidate?.onComplete({ resource, usage: null });
-      const found = await responses.find(resource.id);
+    },
+    async hasResponse(id) {
+      const found = await responses.find(id);
       return found.ok && found.value !== null;
     },
     conversationItems: async (id) => (await findConversation(id))?.items.length ?? 0,

@@ -14,13 +14,20 @@ export interface ClientView {
   readonly kind: "not required" | "missing" | "lapsed" | "known";
   /** Permissions of the client, as text. */
   readonly permissions: string;
+  /** Header that names the end users of the key; null without one. */
+  readonly userHeader: string | null;
 }
 
 /**
  * Admits the client of a record by its name, because no record has a credential. Limits do not
- * count, but permissions do. Returns the refusal; null if the call continues.
+ * count, but permissions do. `userHeader` is the header in which the client has named its end user,
+ * null for that of the key. Returns the refusal; null if the call continues.
  */
-export function admitRecorded(call: Call, head: RecordHead): Failed | null {
+export function admitRecorded(
+  call: Call,
+  head: RecordHead,
+  userHeader: string | null,
+): Failed | null {
   const { generation } = call;
   if (!requiresKey(generation)) return null;
   const key = findClient(generation, head);
@@ -28,24 +35,26 @@ export function admitRecorded(call: Call, head: RecordHead): Failed | null {
     return refuse("invalid_api_key", "This client key is not known here, or not valid any more.");
   }
   setCaller(call, key);
-  return admitUser(call, key, head) ?? refuseEndpoint(key, call.report.endpoint.api);
+  const isNamed = userHeader === null || userHeader === key.endUsers?.header;
+  return admitUser(call, key, isNamed ? head.end_user : null) ??
+    refuseEndpoint(key, call.report.endpoint.api);
 }
 
 /** Admits the end user of a record, of whom only a part of a digest is known. */
 function admitUser(
   { report, caller }: Call,
   { endUsers, name }: ClientKey,
-  { end_user }: RecordHead,
+  endUser: string | null,
 ): Failed | null {
   if (endUsers === null) return null;
   const { header, isRequired } = endUsers;
-  if (end_user === null) {
+  if (endUser === null) {
     return isRequired
       ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
       : null;
   }
-  report.endUser = end_user;
-  caller.name = `${SUBJECT_PREFIX}user ${JSON.stringify([name, end_user])}`;
+  report.endUser = endUser;
+  caller.name = `${SUBJECT_PREFIX}user ${JSON.stringify([name, endUser])}`;
   return null;
 }
 
@@ -69,12 +78,15 @@ function findClient(
 
 /** Returns what a configuration says of the client of a record at its time. */
 export function viewClient(generation: Generation, head: RecordHead, wallMs: number): ClientView {
-  if (!requiresKey(generation)) return { kind: "not required", permissions: "all" };
+  if (!requiresKey(generation)) {
+    return { kind: "not required", permissions: "all", userHeader: null };
+  }
   const key = findClient(generation, head);
-  if (key === null) return { kind: "missing", permissions: "none" };
+  if (key === null) return { kind: "missing", permissions: "none", userHeader: null };
   return {
     kind: isLapsed(key, wallMs) ? "lapsed" : "known",
     permissions: permissionsText(generation, head),
+    userHeader: key.endUsers?.header ?? null,
   };
 }
 

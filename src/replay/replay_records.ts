@@ -40,10 +40,9 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
     const earlier = await chain.find(record, request.body);
     if (typeof earlier === "string") return earlier;
     const { conversation } = earlier;
-    const [one, other] = [
-      await before.replay(record, request, conversation),
-      await after.replay(record, request, conversation),
-    ];
+    const one = await before.replay(record, request, conversation);
+    const userHeader = one?.client.userHeader ?? null;
+    const other = await after.replay(record, request, conversation, userHeader);
     if (one === null || other === null) return "unreadable";
     if (one.client.kind === "missing" && other.client.kind === "missing") return "unknown_key";
     const calls = [one.call.kind, other.call.kind];
@@ -79,7 +78,6 @@ interface Earlier {
  * them in their memory, as they would have after the call.
  */
 function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[]) {
-  const stored = new Set<string>();
   return {
     /** Returns what a request continues, or why its earlier turns are not known. */
     async find({ head }: CallRecord, body: string): Promise<Earlier | SkippedReason> {
@@ -87,7 +85,10 @@ function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[
       const request = head.api === "responses" && isNamed ? parseJson(body) : undefined;
       if (!isObject(request)) return { conversation: null };
       const { previous_response_id: previous = null, conversation = null } = request;
-      if (typeof previous === "string" && !stored.has(previous)) return "previous_not_recorded";
+      if (typeof previous === "string") {
+        const stored = await Promise.all(gateways.map((one) => one.hasResponse(previous)));
+        if (!stored.includes(true)) return "previous_not_recorded";
+      }
       if (conversation === null) return { conversation: null };
       const id = isObject(conversation) ? conversation.id : conversation;
       if (typeof id !== "string") return { conversation: null };
@@ -112,7 +113,7 @@ function newChain(continued: ReadonlySet<string>, gateways: readonly DryGateway[
       const held = continued.has(id) ? storingTurn(record, request) : null;
       for (const gateway of gateways) {
         if (held !== null) await gateway.replay(record, held, conversation);
-        if (await gateway.store({ ...resource, id })) stored.add(id);
+        await gateway.store({ ...resource, id });
       }
     },
   };

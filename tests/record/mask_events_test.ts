@@ -28,6 +28,15 @@ const PIECES: readonly ((text: string) => string)[] = [
   },
 ];
 
+/** Events of other places of a text, most of which only some providers send. */
+const FURTHER_PIECES: readonly ((text: string) => object)[] = [
+  (text) => ({ choices: [{ index: 0, delta: { function_call: { arguments: text } } }] }),
+  (text) => ({ choices: [{ index: 0, delta: { reasoning_details: [{ index: 0, text }] } }] }),
+  (transcript) => ({ choices: [{ index: 0, delta: { audio: { transcript } } }] }),
+  (text) => ({ choices: [{ index: 0, delta: { content: [{ type: "text", text }] } }] }),
+  (text) => ({ type: "content_block_start", index: 1, content_block: { type: "text", text } }),
+];
+
 const RULES = [clientKeyRule(OWN_KEY), ...CREDENTIAL_RULES];
 
 function masked(events: string, isCut = false): string {
@@ -57,6 +66,26 @@ Deno.test("a credential and the key of a client are masked wherever events divid
   }
 });
 
+Deno.test("so are those in texts that only some providers send, and in events with a blank before them", () => {
+  for (const [at, piece] of FURTHER_PIECES.entries()) {
+    const [first, second] = [KEY.slice(0, 9), KEY.slice(9)].map((text) =>
+      JSON.stringify(piece(text))
+    );
+    // The rest of a block comes in deltas.
+    const rest = at < 4 ? second : second?.replace("content_block_start", "content_block_delta")
+      .replace('"content_block":', '"delta":');
+    const events = masked(`data:  ${first}\n\ndata: ${rest}\n\n`);
+    assert(events.includes("[api_key]") && !events.includes(KEY.slice(9)), events);
+  }
+});
+
+Deno.test("a client key is found in JSON that is the text of a stream", () => {
+  const written = OWN_KEY.replace("/", "\\/");
+  const events = [written.slice(0, 5), written.slice(5)].map((text) => PIECES[0]?.(text)).join("");
+  const { events: mask } = newRecordMask("none", () => 0)();
+  assert(mask(events, false, [clientKeyRule(OWN_KEY)]).includes("[client_key]"));
+});
+
 Deno.test("events without a match, or with one in a single event, are as they were", () => {
   const events = `: ping\n\nid: 7\n${PIECES[0]?.("1.0 a")}data: {"n":1.0,"choices":[]}\n\n` +
     `${PIECES[0]?.(KEY)}${PIECES[0]?.(" and")}data: [DONE]\n\ndata: {"half`;
@@ -65,7 +94,7 @@ Deno.test("events without a match, or with one in a single event, are as they we
 
 Deno.test("numbers of a changed event keep their digits, and its name stays", () => {
   const event = (delta: string) =>
-    `event: e\ndata: {"delta":"${delta}","at":1.0,"n":12345678901234567890}\n\n`;
+    `event: e\ndata: {"delta":"${delta}","output_index":0.0,"n":12345678901234567890}\n\n`;
   assertEquals(
     masked(event("a sk-") + event(`${KEY.slice(3)}.`)),
     event("a [api_key]") + event("."),

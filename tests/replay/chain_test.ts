@@ -109,6 +109,18 @@ Deno.test("without the link of the chain the request is skipped", async () => {
   assertEquals([report.replayed, report.skipped.get("previous_not_recorded")], [1, 1]);
 });
 
+Deno.test("a set has as many continued responses as it has, however few its files store", async () => {
+  const other = (one: CallRecord): CallRecord =>
+    JSON.parse(
+      JSON.stringify({ ...one, id: `${one.id}-other` }).replaceAll("resp_first", "resp_2"),
+    );
+  const set = [WHOLE, other(WHOLE), SECOND, other(SECOND)];
+  const report = await replayed(set, BASE, `${BASE}state: {max_entries: 1, max_bytes: 1}\n`);
+  assertEquals([report.replayed, report.different, report.skipped.size], [4, 0, 0]);
+  const small = `${BASE}state: {max_entries: 1}\n`;
+  assertEquals((await replayed(set, small, small)).replayed, 4);
+});
+
 /** A turn over a WebSocket whose response its socket holds, and the next one of the same socket. */
 function heldTurns(store: boolean): readonly CallRecord[] {
   const turn = (members: Readonly<Record<string, unknown>>) =>

@@ -246,6 +246,19 @@ Deno.test("other permissions of the client key are a difference, also where the 
   );
 });
 
+Deno.test("a call whose end user was named in another header is one without where the new file reads it", async () => {
+  const keys = (header: string) =>
+    KEYS.replace("name: team-a", `name: team-a, end_users: {header: ${header}, required: true}`);
+  const named = newRecord({ ...KEYED, head: { ...KEYED.head, end_user: "0123456789abcdef" } });
+  const differences = (from: string, to: string) => changed(from, to, named, keys("x-user"));
+  assertEquals(await differences("x-user", "X-User"), []);
+  assertEquals(await differences("x-user", "x-other"), [
+    "refused x-other: main -> openai/gpt-4o -> 400 invalid_value, x-other",
+  ]);
+  assertEquals(await differences("x-user, required: true", "x-other"), []);
+  assertEquals(await differences("end_users: {header: x-user, required: true}", "record: all"), []);
+});
+
 Deno.test("equal differences of many records are one group, and a record counts once in each", async () => {
   const records = [1, 2, 3].map((number) =>
     newRecord({ ...CHAT, id: `call-${number}`, at: `2026-11-23T14:02:1${number}.000Z` })
