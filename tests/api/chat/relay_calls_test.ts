@@ -283,3 +283,13 @@ Deno.test("an unstreamed response whose tool calls have distinct IDs keeps every
   const [sent, text] = answered({ tool_calls }, { tool_calls }, { tool_calls: [] }, {});
   assertEquals(text, sent);
 });
+
+Deno.test("a chunk without an ID and a model gets the beginnings of long ones of the first chunk", () => {
+  const { push } = newTestRelay();
+  const first = { ...chunk({ content: "a" }), id: "i".repeat(1000), model: "m".repeat(1000) };
+  assertEquals(push(first), [JSON.stringify(first)]);
+  const { id: _id, model: _model, ...bare } = chunk({ content: "b" });
+  const [next = ""] = push(bare);
+  const { id, model } = JSON.parse(next);
+  assertEquals([id, model], ["i".repeat(256), "m".repeat(256)]);
+});
