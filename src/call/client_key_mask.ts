@@ -101,11 +101,20 @@ function codeIn(key: string): RegExp {
 }
 
 /**
+ * Longest beginning of a key in the pattern of its forms: that of a whole token takes up to a
+ * second, or is too large for the engine.
+ */
+const MAX_PATTERN_CHARS = 256;
+
+/** The rest of the word that such a beginning begins, with its escapes. */
+const REST = String.raw`(?:[^\s"\\]|\\+(?:u[0-9a-fA-F]{4}|/))*`;
+
+/**
  * Returns the pattern of a key in a JSON text, also in one that is a string of another one: each
  * character as it is or as its code, with the backslashes before it.
  */
 function anyForm(key: string): RegExp {
-  const forms = key.split("").map((unit, at) => {
+  const forms = key.slice(0, MAX_PATTERN_CHARS).split("").map((unit, at) => {
     // From the first of many backslashes only, so that each is looked at once.
     const begin = at === 0 ? "(?<!\\\\)" : "";
     const digits = codeOf(unit).replace(/[a-f]/g, (digit) => `[${digit}${digit.toUpperCase()}]`);
@@ -113,7 +122,7 @@ function anyForm(key: string): RegExp {
     const plain = `${escape === "" ? "" : begin}${escape}\\u${codeOf(unit)}`;
     return `(?:${plain}|${begin}\\\\+u${digits})`;
   });
-  return new RegExp(forms.join(""), "g");
+  return new RegExp(forms.join("") + (key.length > MAX_PATTERN_CHARS ? REST : ""), "g");
 }
 
 function codeOf(unit: string): string {

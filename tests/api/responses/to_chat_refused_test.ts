@@ -88,7 +88,7 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
     tools: [{
       type: "namespace",
       name: "n",
-      description: "d".repeat(600 * 1024),
+      description: "d".repeat(1_048_576 / 2 + 1),
       tools: [TOOL, { ...TOOL, name: "g" }],
     }],
   }],
