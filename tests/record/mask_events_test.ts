@@ -94,7 +94,13 @@ Deno.test("text of two places of a stream is no match together", () => {
 
 Deno.test("of a stream that was cut nothing is left behind a begun key, also before a match in it", () => {
   const [piece = () => ""] = PIECES;
-  const begun = ["Key: -----BEGIN ", "PRIVATE KEY-----MII", " A", OWN_KEY.slice(0, 4), OWN_KEY.slice(4)];
+  const begun = [
+    "Key: -----BEGIN ",
+    "PRIVATE KEY-----MII",
+    " A",
+    OWN_KEY.slice(0, 4),
+    OWN_KEY.slice(4),
+  ];
   const events = masked(begun.map(piece).join(""), true);
   const left = [...events.matchAll(/"content":"([^"]*)/g)].map(([, text]) => text).join("");
   assertEquals(left, "Key: ");
