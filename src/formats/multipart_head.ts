@@ -18,6 +18,9 @@ const PLAIN_ENCODINGS: readonly string[] = ["7bit", "8bit", "binary"];
 /** A header line: its name, and a value whose only control characters are tabs. */
 const LINE = /^([!#$%&'*+.^_`|~0-9a-z-]+):[ \t]*((?:\P{Cc}|[\t\u0080-\u009f])*)$/iu;
 
+/** From the first of many blanks only: a search from each would take the square. */
+const BLANKS_AT_END = /(?<![ \t])[ \t]+$/;
+
 /** Maximum number of header lines of a part: python-multipart reads no more. */
 const MAX_LINES = 8;
 
@@ -36,7 +39,7 @@ export function parsePartHead(head: Uint8Array): Result<PartHead> {
     if (name === "" || fields.has(name)) {
       return refusal("A header of a part is malformed or repeated.");
     }
-    fields.set(name, value.replace(/[ \t]+$/, ""));
+    fields.set(name, value.replace(BLANKS_AT_END, ""));
   }
   const type = fields.get("content-type")?.toLowerCase() ?? "";
   if (type.startsWith("multipart/")) {

@@ -41,8 +41,9 @@ export function maskEvents(
     const joined = pieces.map((piece) => piece.text).join("");
     const held = isCut ? heldFrom(joined, rules) : joined.length;
     const matches = matchesInString(joined, rules, checkTime);
+    const kept = matches.filter(({ start }) => start < held);
     hideParts(pieces, [
-      ...matches.map(({ start, end, label }) => ({ start, end, label: `[${label}]` })),
+      ...kept.map(({ start, end, label }) => ({ start, end, label: `[${label}]` })),
       { start: held, end: joined.length, label: "" },
     ], changed);
   }
@@ -64,20 +65,27 @@ interface HiddenPart extends Span {
   readonly label: string;
 }
 
-/** Hides parts of a text in its pieces, except those with a label in one piece alone. */
+/**
+ * Hides parts of a text in its pieces, except those with a label in one piece alone. The parts are
+ * in the order of the text: both they and the pieces may be many.
+ */
 function hideParts(
   pieces: readonly StreamPiece[],
   hidden: readonly HiddenPart[],
   changed: Map<number, Map<number, string>>,
 ): void {
   let start = 0;
+  let next = 0;
   for (const { event, place, text } of pieces) {
     const end = start + text.length;
     let written = "";
     let from = start;
-    for (const one of hidden) {
+    while ((hidden[next]?.end ?? Infinity) <= start) next++;
+    for (let at = next; at < hidden.length; at++) {
+      const one = hidden[at];
+      if (one === undefined || one.start >= end) break;
       const isWithin = one.label !== "" && one.start >= start && one.end <= end;
-      if (one.end <= from || one.start >= end || isWithin) continue;
+      if (one.end <= from || isWithin) continue;
       written += text.slice(from - start, Math.max(from, one.start) - start);
       if (one.start >= start) written += one.label;
       from = Math.min(one.end, end);

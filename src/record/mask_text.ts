@@ -101,8 +101,11 @@ export function withoutBegunMatch(text: string, rules: readonly MaskingRule[]): 
 /** A number, which is no label between quotes any more. */
 const NUMBER = /^[\d.eE+-]+$/;
 
-/** Quotes of JSON in a string, with the backslashes that escape them there. */
-const INNER_QUOTE = /\\*"/g;
+/**
+ * Quotes of JSON in a string, with the backslashes that escape them there. From the first of many
+ * backslashes only: a search from each would take the square.
+ */
+const INNER_QUOTE = /(?<!\\)\\*"/g;
 
 /** Returns a text of the same length in which a quote is what no match reaches over. */
 function searchedText(text: string): string {

@@ -134,3 +134,12 @@ Deno.test("a client key is in no path of a field and in no conversation that a s
   assertEquals([report.lossy, report.verified], [["metadata.[client_key]", "stop"], []]);
   assertEquals(report.conversation, "of [client_key]");
 });
+
+Deno.test("a token of 16,000 characters is masked in JSON too, with what follows in its word", () => {
+  const token = `eyJ${"a1B_".repeat(2_000)}.eyJ${"c-2D".repeat(2_000)}.sig`;
+  const { json } = maskOf(token);
+  const late = `${token.slice(0, -3)}\\u0073ig`;
+  for (const one of [token, `\\u0065${token.slice(1)}`, late, late.replace(".", "\\\\u002e")]) {
+    assertEquals(json(`{"a":"<${one} b","c":1}`), '{"a":"<[client_key] b","c":1}');
+  }
+});

@@ -120,3 +120,17 @@ Deno.test("text of two places of a stream is no match together", () => {
   assertEquals(masked(events), events);
   assert(masked(event(0, KEY.slice(0, 12)) + event(1, "x") + event(0, KEY.slice(12))) !== events);
 });
+
+Deno.test("of a stream that was cut nothing is left behind a begun key, also before a match in it", () => {
+  const [piece = () => ""] = PIECES;
+  const begun = [
+    "Key: -----BEGIN ",
+    "PRIVATE KEY-----MII",
+    " A",
+    OWN_KEY.slice(0, 4),
+    OWN_KEY.slice(4),
+  ];
+  const events = masked(begun.map(piece).join(""), true);
+  const left = [...events.matchAll(/"content":"([^"]*)/g)].map(([, text]) => text).join("");
+  assertEquals(left, "Key: ");
+});

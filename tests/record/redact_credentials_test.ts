@@ -104,3 +104,9 @@ Deno.test("a NUL in a string hides no match that needs a word around it", () => 
   const text = JSON.stringify({ text: "badge\0 123456", other: "123456" });
   assertEquals(maskText(text, rules), text.replace("123456", "[badge]"));
 });
+
+Deno.test("half a million backslashes are searched once, not once from each", () => {
+  const text = JSON.stringify({ a: `${"\\".repeat(500_000)}x" sk-${"a1B2".repeat(6)}` });
+  const redacted = JSON.parse(redactCredentials(text));
+  assertEquals(redacted.a, `${"\\".repeat(500_000)}x" [api_key]`);
+});

@@ -3,6 +3,7 @@ import type { Fault } from "../../core/failure/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../core/stream/reasoning.ts";
 import { type Failed, fault, type Result, success } from "../../core/failure/result.ts";
+import { keptName } from "../../core/text_beginning.ts";
 import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
 /** Identity of a generated response, whole or in chunks. */
@@ -50,10 +51,16 @@ export interface ChatDeltas {
 
 /**
  * Returns a translation of events into deltas. Fails on events that a chat message cannot
- * represent.
+ * represent. Of a long model name there is the beginning: each chunk has it.
  */
 export function newChatDeltas({ created, model, legacyFunctions }: Labels): ChatDeltas {
-  let state: ChatState = { created, model, usage: null, finishReason: null, moderation: null };
+  let state: ChatState = {
+    created,
+    model: keptName(model),
+    usage: null,
+    finishReason: null,
+    moderation: null,
+  };
   const calls = new Map<number, CallKind>();
   const reasoning = newReasoningCollector();
 
@@ -84,7 +91,7 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
           state = {
             ...state,
             created: event.created || state.created,
-            model: event.model || state.model,
+            model: keptName(event.model || state.model),
           };
           return success(null);
         case "text":

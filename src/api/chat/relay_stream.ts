@@ -4,6 +4,7 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import { fault, type Result, success } from "../../core/failure/result.ts";
+import { keptName } from "../../core/text_beginning.ts";
 import { changeMembers, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
@@ -180,8 +181,9 @@ export function newRelay(options: RelayOptions): StreamTranslation {
 }
 
 function ownIdentity(chunk: JsonObject, { identity, shownModel }: RelayOptions): Identity {
-  const own = identityOf(chunk, identity);
-  return shownModel === undefined ? own : { ...own, model: shownModel };
+  const { id, model, ...own } = identityOf(chunk, identity);
+  // Of long ones the beginning: each later chunk without them gets them.
+  return { id: keptName(id), ...own, model: shownModel ?? keptName(model) };
 }
 
 /** Returns the usage chunk for a provider that sent the usage in a chunk with a choice. */

@@ -1,3 +1,5 @@
+import { keptName } from "../../core/text_beginning.ts";
+
 /** Kinds of content that a tool message of Chat cannot hold. */
 export type MovedKind = "image" | "document";
 
@@ -16,14 +18,16 @@ const TITLES: Readonly<Record<MovedKind, string>> = { image: "Image", document: 
 
 /**
  * Returns the texts for the images and files of the result of one call, which are numbered by kind.
+ * Each has the ID of its call, of a long one the beginning.
  */
 export function newMovedTexts(callId: string): (kind: MovedKind) => MovedTexts {
   const counts = { image: 0, document: 0 };
+  const id = keptName(callId);
   return (kind) => {
     const number = ++counts[kind];
     return {
       placeholder: `[${kind} ${number}: see the next message]`,
-      title: `${TITLES[kind]} ${number} of the result of ${callId}:`,
+      title: `${TITLES[kind]} ${number} of the result of ${id}:`,
     };
   };
 }

@@ -4,6 +4,12 @@ import { createHash } from "node:crypto";
 const MAX_NAME_CHARS = 64;
 
 /**
+ * Maximum length of a name that a client gets back in each call of its tool, and that of a
+ * namespace; APIs have up to 128 characters.
+ */
+export const MAX_OWN_NAME_CHARS = 1024;
+
+/**
  * Returns a tool's name for upstreams that limit its length. A name that is too long is truncated
  * and made distinct by its hash.
  */

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newArgumentParser } from "../../prompt/call_arguments.ts";
+import { keptName } from "../../core/text_beginning.ts";
 import type { Carrier } from "../../prompt/carry.ts";
 import type {
   AssistantTurn,
@@ -87,9 +88,12 @@ function resultTurn(
     if (name === null) return carrier.refuseAbsent(`${at.path}.name`);
     return success({ role: "tool", ...content, tool_name: name.value });
   }
-  return call === null
-    ? carrier.refuseValue(callId.at.path, "names no tool call of an earlier message")
-    : success({ role: "tool", ...content, tool_name: call.name, tool_call_id: callId.value });
+  if (call === null) {
+    return carrier.refuseValue(callId.at.path, "names no tool call of an earlier message");
+  }
+  // Of a long name the beginning: many results may be of one call.
+  const tool_name = keptName(call.name);
+  return success({ role: "tool", ...content, tool_name, tool_call_id: callId.value });
 }
 
 /**

@@ -229,3 +229,12 @@ Deno.test("a stream has one terminal, whatever the upstream sends after it", () 
   failed.fail(broken);
   assertEquals(failed.fail(broken), []);
 });
+
+Deno.test("of a long model name each chunk has the beginning", () => {
+  const start: StreamEvent = { type: "start", id: "i", model: "m".repeat(1000), created: 7 };
+  const long = { model: "a".repeat(1000) };
+  const models = (events: readonly StreamEvent[]) =>
+    new Set(chunksOf([...events, HI, finish("stop")], long).map(({ model }) => model));
+  assertEquals(models([]), new Set(["a".repeat(256)]));
+  assertEquals(models([start]), new Set(["m".repeat(256)]));
+});

@@ -283,3 +283,12 @@ Deno.test("an unstreamed response whose tool calls have distinct IDs keeps every
   const [sent, text] = answered({ tool_calls }, { tool_calls }, { tool_calls: [] }, {});
   assertEquals(text, sent);
 });
+
+Deno.test("chunks have the beginning of a long ID, and those without a model that of the first one", () => {
+  const { push } = newTestRelay();
+  const long = { ...chunk({ content: "a" }), id: "i".repeat(1000), model: "m".repeat(1000) };
+  const { id: _id, model: _model, ...bare } = chunk({ content: "b" });
+  const ids = [long, bare].map((one) => JSON.parse(push(one)[0] ?? "").id);
+  assertEquals(ids, ["i".repeat(256), "i".repeat(256)]);
+  assertEquals(JSON.parse(push(bare)[0] ?? "").model, "m".repeat(256));
+});

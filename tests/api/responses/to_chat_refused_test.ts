@@ -2,7 +2,12 @@ import type { JsonObject, JsonValue } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { messagesOf, refusalOf, translate } from "./translated.ts";
 
-type Code = "unsupported_feature" | "invalid_value" | "invalid_type" | "missing_required_parameter";
+type Code =
+  | "unsupported_feature"
+  | "invalid_value"
+  | "invalid_type"
+  | "missing_required_parameter"
+  | "request_too_large";
 
 const TOOL = { type: "function", name: "f" };
 const CALL = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
@@ -78,6 +83,19 @@ const FIELDS: readonly (readonly [Code, string, JsonObject])[] = [
   ],
   ["missing_required_parameter", "tools[0].name", { tools: [{ type: "namespace", tools: [] }] }],
   ["invalid_type", "tools[0].tools", { tools: [{ type: "namespace", name: "n" }] }],
+  // What each tool of a namespace gets or gives back.
+  ["request_too_large", "tools[0].tools[1]", {
+    tools: [{
+      type: "namespace",
+      name: "n",
+      description: "d".repeat(1_048_576 / 2 + 1),
+      tools: [TOOL, { ...TOOL, name: "g" }],
+    }],
+  }],
+  ["invalid_value", "tools[0].name", {
+    tools: [{ type: "namespace", name: "n".repeat(1025), tools: [TOOL] }],
+  }],
+  ["invalid_value", "tools[0].tools[0].name", namespace({ ...TOOL, name: "f".repeat(1025) })],
   ["invalid_value", "tool_choice", { tools: [TOOL], tool_choice: "some" }],
   ["unsupported_feature", "tool_choice.type", { tools: [TOOL], tool_choice: { type: "mcp" } }],
   ["missing_required_parameter", "tool_choice.name", {

@@ -5,10 +5,11 @@ import { growingCall, growingConfig } from "./growing_gateway.ts";
 import { shortAnswer, times } from "./spoken.ts";
 
 /**
- * Branches in the largest call: those of a request are bounded, and a second comparison doubles 1.4
+ * Branches in the largest call: those of a request and their properties are bounded, and a second
+ * comparison doubles 1.4
  * times as many.
  */
-const MAX_BRANCHES = 2_500;
+const MAX_BRANCHES = 1_000;
 
 function request(
   name: string,

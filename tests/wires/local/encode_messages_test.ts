@@ -172,3 +172,12 @@ Deno.test("malformed messages are refused with their path", () => {
 Deno.test("a request without messages is refused, because the runtime would respond without generating", () => {
   assertFailed(encodeFields({ messages: [] }), "invalid_value", "messages");
 });
+
+Deno.test("each of many results of one call has the beginning of its long name alone", () => {
+  const name = "f".repeat(1000);
+  const called = { role: "assistant", content: null, tool_calls: [call("c1", name, "{}")] };
+  const result = { role: "tool", tool_call_id: "c1", content: "r" };
+  const [, ...results] = turns(called, result, result) as readonly unknown[];
+  const tool = { role: "tool", content: "r", tool_name: "f".repeat(256), tool_call_id: "c1" };
+  assertEquals(results, [tool, tool]);
+});

@@ -6,7 +6,7 @@ import { exactMember } from "../../../prompt/exact_member.ts";
 import type { FieldRef, FunctionTool } from "../../../prompt/prompt.ts";
 import { isEmpty, unsupported } from "../../../prompt/refusals.ts";
 import type { WireName } from "../../../wires/wire.ts";
-import { shortName } from "../../generate/tool_names.ts";
+import { MAX_OWN_NAME_CHARS, shortName } from "../../generate/tool_names.ts";
 import { invalidValue, wrongType } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import { flagAt, memberText, objectAt, textAt, unknownIn } from "./read.ts";
@@ -99,6 +99,10 @@ function parseTool(
   if (!name.ok) return name;
   if (name.value === "") {
     return invalidValue(`${path}.name`, "String should have at least 1 character");
+  }
+  if (name.value.length > MAX_OWN_NAME_CHARS) {
+    const sentence = `String should have at most ${MAX_OWN_NAME_CHARS} characters`;
+    return invalidValue(`${path}.name`, sentence);
   }
   const schema = objectAt(tool.input_schema, `${path}.input_schema`);
   if (!schema.ok) return schema;

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
-import { type Result, success } from "../../../core/failure/result.ts";
+import { refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import type {
   Choice,
@@ -19,6 +19,7 @@ import {
   wrongType,
   wrongValue,
 } from "../../../prompt/refusals.ts";
+import { MAX_OWN_NAME_CHARS } from "../../generate/tool_names.ts";
 import type { CalledTool } from "../generate/items.ts";
 import { grammarFormat } from "../../../prompt/chat/parse_tools.ts";
 import { flatNameIn } from "./namespaces.ts";
@@ -47,11 +48,19 @@ export interface GivenTools {
  */
 export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result<GivenTools> {
   const tools: Tool[] = [];
+  let repeatedChars = 0;
   const names = new Set<string>();
   const namespaced = new Map<string, CalledTool>();
   let isOmitted = false;
 
   function add(tool: JsonObject, path: string, namespace: JsonObject | null): Result<null> {
+    if (namespace !== null) {
+      const { description } = namespace;
+      repeatedChars += typeof description === "string" ? description.length : 0;
+      if (repeatedChars > MAX_REPEATED_CHARS) return tooManyRepeated(path);
+      const isLong = typeof tool.name === "string" && tool.name.length > MAX_OWN_NAME_CHARS;
+      if (isLong) return tooLongName(path);
+    }
     const made = parseTool(tool, path, namespace, carrier);
     if (!made.ok) return made;
     const { name } = made.value;
@@ -87,6 +96,7 @@ export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result
   function addNamespace(tool: JsonObject, path: string, isStored: boolean): Result<unknown> {
     const name = requiredText(tool.name, nameAt(path));
     if (!name.ok) return name;
+    if (name.value.value.length > MAX_OWN_NAME_CHARS) return tooLongName(path);
     if (!Array.isArray(tool.tools)) return wrongType(`${path}.tools`, "an array");
     return addAll({ tools: tool.tools, path: `${path}.tools`, isStored }, tool);
   }
@@ -96,6 +106,19 @@ export function parseTools(lists: readonly ToolList[], carrier: Carrier): Result
     if (!added.ok) return added;
   }
   return success({ tools, isOmitted, namespaced });
+}
+
+/** Maximum length of the descriptions of namespaces together, each as often as it has tools. */
+const MAX_REPEATED_CHARS = 1024 * 1024;
+
+function tooManyRepeated(path: string): Result<never> {
+  const rule = "brings the descriptions of namespaces, which each of their tools gets, to more " +
+    `than ${MAX_REPEATED_CHARS} characters; send shorter ones`;
+  return refuse("request_too_large", { kind: "rule", rule }, path);
+}
+
+function tooLongName(path: string): Result<never> {
+  return wrongValue(`${path}.name`, `a text of at most ${MAX_OWN_NAME_CHARS} characters`);
 }
 
 /** True for a tool that every target gets. */

@@ -107,6 +107,10 @@ Deno.test("examples, other callers and unknown members of a tool are refused by 
 Deno.test("a tool without a name or a schema, or with another type of a member, is refused by its path", () => {
   assertEquals(refused({ input_schema: SCHEMA })[2], "tools.1.custom.name: Field required");
   assertEquals(refused({ name: "", input_schema: SCHEMA })[0], "invalid_value");
+  assertEquals(
+    refused(tool("f".repeat(1025)))[2],
+    "tools.1.custom.name: String should have at most 1024 characters",
+  );
   assertEquals(refused({ name: "f" })[2], "tools.1.custom.input_schema: Field required");
   assertEquals(refused(tool("f", { input_schema: "{}" }))[1], "tools.1.custom.input_schema");
   assertEquals(refused(tool("f", { description: 1 }))[1], "tools.1.custom.description");

@@ -96,3 +96,11 @@ Deno.test("a file, and an image by address, in a tool result are refused over lo
     assertEquals(refusalOf(translated.ok ? translated.value.encode() : translated)[1], path);
   }
 });
+
+Deno.test("each of many images has the beginning of a long ID of its call alone", () => {
+  const id = "i".repeat(100_000);
+  const input = [USER, call(id), result(id, Array.from({ length: 100 }, () => IMAGE))];
+  const moved = JSON.stringify(messagesOf(input, "compat").at(-1));
+  assert(moved.includes(`Image 100 of the result of ${"i".repeat(256)}:`));
+  assert(moved.length < id.length, `${moved.length} characters`);
+});
