@@ -7,7 +7,8 @@ const UNSEEN =
 
 /**
  * Returns a text with each character that a terminal would act on or not show as the escapes of a
- * JSON string, such as `\u001b`: clients choose names. A JSON text without line ends keeps its value.
+ * JSON string, such as `\u001b`: clients choose names. A JSON text without line ends keeps its
+ * value.
  */
 export function visible(text: string): string {
   return text.replace(UNSEEN, escaped);
