@@ -5,8 +5,11 @@ import type { ExplainView, Snapshot } from "../../src/admin/snapshot.ts";
 /** The admin page over snapshots that the test writes, under the content policy of the listener. */
 export interface ScriptedAdmin extends AsyncDisposable {
   readonly url: string;
-  /** Sends a snapshot to each page that is open, and to those that are opened later. */
-  send(snapshot: Snapshot): void;
+  /**
+   * Sends a snapshot to each page that is open. A page that opens the stream later, as after 6 s
+   * without a snapshot, gets it too, or `later` if that is given.
+   */
+  send(snapshot: Snapshot, later?: Snapshot): void;
   /** Number of requests for the stream of snapshots. */
   readonly opened: number;
   /** Number of streams of snapshots that are open. */
@@ -95,8 +98,8 @@ export function serveScripted(
 
   return {
     url: `http://127.0.0.1:${server.addr.port}/`,
-    send(snapshot) {
-      latest = snapshot;
+    send(snapshot, later = snapshot) {
+      latest = later;
       for (const controller of listeners) controller.enqueue(eventOf(snapshot));
     },
     get opened() {

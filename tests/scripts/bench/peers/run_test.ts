@@ -52,7 +52,7 @@ Deno.test("a peer gets requests at its path with its headers, and its right resp
     return newCompletion();
   });
   assertEquals(wrong, []);
-  assert(result.kind === "measured" && result.measurement.timesUs.length >= 2);
+  assert(result.kind === "measured" && result.measurement.timesUs.length >= 1);
   assertEquals(result.measurement.cpuUs, null);
 });
 
