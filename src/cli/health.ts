@@ -1,4 +1,4 @@
-import { load } from "../config/load.ts";
+import { listenPlace } from "../config/load.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import { optionValue } from "./arguments.ts";
@@ -25,19 +25,20 @@ export function newHealthCommand(openWorld: () => HealthWorld): Command {
     },
     async run(options, terminal) {
       let url = optionValue(options, "url");
+      let problems: readonly string[] = [];
       if (url === undefined) {
         const file = optionValue(options, "config") ?? USUAL_CONFIG;
-        const loaded = await load(file, terminal.environment);
-        if (!loaded.ok) return printProblems(terminal, loaded.problems);
-        const { host, port } = loaded.config.server;
-        url = urlOf(host, port);
+        const place = await listenPlace(file, terminal.environment);
+        problems = place.problems;
+        if (!place.ok) return printProblems(terminal, problems);
+        url = urlOf(place.host, place.port);
       } else if (!/^https?:\/\/[^/@]+\/?$/.test(url)) {
         return printProblems(terminal, ["--url must be an http or https URL without a path."]);
       }
       const world = openWorld();
       try {
         const trouble = await troubleAt(url.replace(/\/$/, ""), world);
-        if (trouble !== null) return printProblems(terminal, [`${url} ${trouble}.`]);
+        if (trouble !== null) return printProblems(terminal, [...problems, `${url} ${trouble}.`]);
         terminal.out("healthy\n");
         return OK_STATUS;
       } finally {

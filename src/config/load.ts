@@ -17,7 +17,7 @@ import { recordWarnings } from "./record_rules.ts";
 import { earlyHeadWarnings } from "./early_head_warnings.ts";
 import { routingWarnings } from "./routing_rules.ts";
 import { silenceWarnings } from "./silence_warnings.ts";
-import type { Config } from "./schema.ts";
+import { type Config, configSchema, READ_ONCE } from "./schema.ts";
 import { privacyWarnings } from "./privacy_rules.ts";
 import { securityWarnings } from "./security_rules.ts";
 import { stateWarnings } from "./state_warnings.ts";
@@ -67,6 +67,24 @@ export async function reload(path: string, environment: Variables): Promise<Relo
   if (!read.ok) return read;
   const loaded = salvagedIn(read.source, read.outside);
   return loaded.ok ? { ...loaded, warnings: [...read.warnings, ...loaded.warnings] } : loaded;
+}
+
+/**
+ * Returns where the gateway of a file listens. A running gateway keeps its configuration when the
+ * file is broken, so problems elsewhere do not count; one that cannot be parsed has the defaults.
+ */
+export async function listenPlace(path: string, environment: Variables) {
+  const read = await readConfig(path, environment);
+  if (!read.ok) return read;
+  const { value, problems } = read.source;
+  const section = isObject(value) ? value.server : undefined;
+  const server = configSchema.shape.server.safeParse(section, READ_ONCE);
+  if (server.success) {
+    const { host, port } = server.data;
+    return { ok: true, host, port, problems: problemLines(read.source, problems) } as const;
+  }
+  const loaded = configIn(read.source, read.outside);
+  return { ok: false, problems: loaded.ok ? [] : loaded.problems } as const;
 }
 
 /** Returns the configuration of a YAML or JSON text with these variables. Reads no files. */

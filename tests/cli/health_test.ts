@@ -22,6 +22,42 @@ Deno.test("health is 0 for a gateway that serves, by its file and by its address
   });
 });
 
+Deno.test("health asks a gateway that runs on when its file is broken", async () => {
+  using file = await configFile(configWith("0"));
+  await whileServing(["--config", file.path], async (terminal) => {
+    const [, url = ""] = await terminal.said(/listens on (http:\S+[0-9])/);
+    const config = configWith(new URL(url).port);
+    for (const broken of [config.replace("local", "lokal"), `${config}caching: {ttl: x}\n`]) {
+      using sameFile = await configFile(broken);
+      const answer = { code: 0, out: "healthy\n", err: "" };
+      assertEquals(await ran(["health", "--config", sameFile.path]), answer);
+    }
+  });
+});
+
+Deno.test("health asks at the usual address if the file cannot be parsed, and names both troubles", async () => {
+  using file = await configFile("server: {port: 9000\n");
+  const asked: string[] = [];
+  const away = newHealthCommand(() => ({
+    ...newRealWorld(),
+    send(url) {
+      asked.push(url);
+      return Promise.reject(new Error("refused"));
+    },
+  }));
+  const terminal = testTerminal();
+  assertEquals(await away.run(new Map([["config", [file.path]]]), terminal), 1);
+  assertEquals(asked, ["http://127.0.0.1:8080/health"]);
+  assertMatch(terminal.written.err, /\(line \d.*\n.*127\.0\.0\.1:8080 does not answer\.\n$/);
+});
+
+Deno.test("health names what is wrong with the place of the gateway in its file", async () => {
+  using file = await configFile(configWith("eighty"));
+  const { code, err } = await ran(["health", "--config", file.path]);
+  assertEquals(code, 1);
+  assertMatch(err, /server\.port/);
+});
+
 Deno.test("health is 1 where no gateway listens, or something else answers", async () => {
   const server = Deno.serve(
     { hostname: "127.0.0.1", port: 0, onListen() {} },

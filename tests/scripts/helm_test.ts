@@ -107,6 +107,7 @@ testUnless(
     const refused = [
       [{ config: "server: {host: 127.0.0.1}" }, /set server\.host to/],
       [{ config: 'server: {host: 0.0.0.0, port: "${PORT}"}' }, /server\.port must be a number/],
+      [{ config: "server: {host: 0.0.0.0, port: 0}" }, /server\.port must be a number/],
       [{ config: "a: [" }, /config is no YAML/],
       [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
       [{ serviceAccount: { annotations: { a: "b" } } }, /annotations need serviceAccount\.create/],
@@ -119,6 +120,35 @@ testUnless(
     const [one] = await render(helm.path, [{ config: indented }]);
     const { data }: Loose = objectsIn(one?.manifest ?? "").find(({ kind }) => kind === "ConfigMap");
     assertEquals(parse(data["config.yaml"]), { server: { host: "0.0.0.0" } });
+  },
+);
+
+testUnless(
+  missingHelm,
+  "a configuration arrives as it is, whatever its first line, and names of digits are texts",
+  async () => {
+    assert(helm.ok);
+    const config = "      \n    # Indented more than what follows.\nserver:\n  host: 0.0.0.0\n";
+    const [one] = await render(helm.path, [{
+      config,
+      keysSecret: "1",
+      imagePullSecrets: ["02"],
+      serviceAccount: { create: true, name: "3" },
+      ingress: { enabled: true, host: "4", className: "5", tlsSecret: "6" },
+    }]);
+    assertEquals(one?.problem, undefined);
+    const objects = objectsIn(one?.manifest ?? "");
+    const { ConfigMap, Deployment, Ingress, ServiceAccount }: Loose = Object.fromEntries(
+      objects.map((object) => [String(object.kind), object]),
+    );
+    assertEquals(ConfigMap.data["config.yaml"], config);
+    const pod = Deployment.spec.template.spec;
+    assertEquals(pod.containers[0].envFrom, [{ secretRef: { name: "1" } }]);
+    assertEquals(pod.imagePullSecrets, [{ name: "02" }]);
+    assertEquals([pod.serviceAccountName, ServiceAccount.metadata.name], ["3", "3"]);
+    const { ingressClassName, rules, tls } = Ingress.spec;
+    assertEquals([rules[0].host, ingressClassName], ["4", "5"]);
+    assertEquals(tls, [{ secretName: "6", hosts: ["4"] }]);
   },
 );
 
@@ -136,7 +166,7 @@ const MARK = "marked-value";
 const OWN: Readonly<Record<string, readonly [value: JsonValue, shown: string]>> = {
   config: [`server: {host: "::", port: 9876}`, "containerPort: 9876"],
   "image.pullPolicy": ["Always", "imagePullPolicy: Always"],
-  imagePullSecrets: [[MARK], `- name: ${MARK}`],
+  imagePullSecrets: [[MARK], `- name: "${MARK}"`],
   "serviceAccount.create": [true, "kind: ServiceAccount"],
   "service.type": ["NodePort", "type: NodePort"],
   "ingress.enabled": [true, "kind: Ingress"],

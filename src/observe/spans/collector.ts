@@ -55,13 +55,20 @@ export function collectorSettings(
   const timeout = either("TIMEOUT");
   return {
     url: spansUrl(variable),
-    headers: { ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) },
+    headers: lowercase({ ...readHeaders(all("HEADERS")), ...readHeaders(own("HEADERS")) }),
     timeoutMs: Math.min(
       isPositiveInteger(timeout) ? Number(timeout) : DEFAULT_TIMEOUT_MS,
       batchSettings(variable).exportTimeoutMillis,
     ),
     isCompressed: either("COMPRESSION") === "gzip",
   };
+}
+
+/** Returns fields with names in lower case: two forms of one name would be sent as one list. */
+function lowercase(fields: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name.toLowerCase(), value]),
+  );
 }
 
 /** Certificates for the connections to a collector, as PEM. */

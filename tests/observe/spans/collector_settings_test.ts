@@ -56,7 +56,7 @@ Deno.test("variables for spans win over those for all signals, and headers are c
   const own = {
     ...all,
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "http://b/spans",
-    OTEL_EXPORTER_OTLP_TRACES_HEADERS: "x-two=own",
+    OTEL_EXPORTER_OTLP_TRACES_HEADERS: "X-Two=own",
     OTEL_EXPORTER_OTLP_TRACES_TIMEOUT: "250",
     OTEL_EXPORTER_OTLP_TRACES_COMPRESSION: "gzip",
   };

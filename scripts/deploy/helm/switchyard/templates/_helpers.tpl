@@ -10,7 +10,7 @@
 {{/* Labels by which Deployment and Service find the pods; they never change. */}}
 {{- define "switchyard.selectorLabels" -}}
 app.kubernetes.io/name: {{ .Chart.Name }}
-app.kubernetes.io/instance: {{ .Release.Name }}
+app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end -}}
 
 {{/* Labels of every object. */}}
@@ -29,7 +29,7 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- if not (has $server.host (list "0.0.0.0" "::")) -}}
 {{- fail "config: set server.host to 0.0.0.0, because clients call the address of the pod" -}}
 {{- end -}}
-{{- $port := $server.port | default 8080 | int -}}
+{{- $port := kindIs "invalid" $server.port | ternary 8080 $server.port | int -}}
 {{- if not (and (ge $port 1) (le $port 65535)) -}}
 {{- fail "config: server.port must be a number, because the pods name it" -}}
 {{- end -}}
