@@ -80,7 +80,7 @@ async function run(): Promise<void> {
   }
 }
 
-/** Returns both reports of the referee's second version if one of them is no pass; null otherwise. */
+/** Returns both reports of the referee's second version if one is no pass; null otherwise. */
 export function secondProblem(summary: string, partial: string): string | null {
   const { rows }: { rows: readonly { outcome: string }[] } = JSON.parse(summary);
   const { passed }: { passed: boolean } = JSON.parse(partial);

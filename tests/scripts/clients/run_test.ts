@@ -12,7 +12,7 @@ Deno.test("every npm client does on every provider type what its results say", a
   );
 });
 
-Deno.test("a client that is asked for and does not exist ends the run, in each part", async () => {
+Deno.test("a client that is named and does not exist ends the run, in each part", async () => {
   for (const part of PARTS) {
     const problem = await runClients(part, ["missing"]).then(() => null, String);
     assertEquals(problem, "Error: missing: only 0 of them ran", part);
