@@ -184,12 +184,15 @@ function newClock(): Clock {
 
 /** Returns the report line: the rates of both, their ratio, and how late the load began calls. */
 export function ratesLine({ floor, gateway, lateMs }: RatesResult): string {
+  const rateText = (rate: number) => rate === 0 ? "none" : `${rate.toFixed(0)}/s`;
   const figures = P99_BOUNDS_MS.map((bound, at) => {
     const [base = 0, measured = 0] = [floor[at], gateway[at]];
     const ratio = base === 0 ? "-" : (measured / base).toFixed(2);
-    return `${bound} ms ${measured.toFixed(0)}/s (floor ${base.toFixed(0)}/s, ${ratio})`;
+    return `${bound} ms ${rateText(measured)} (floor ${rateText(base)}, ${ratio})`;
   });
-  const late = [0.5, 0.99].map((share) => quantile(lateMs, share).toFixed(2));
+  const late = [0.5, 0.99].map((share) =>
+    lateMs.length === 0 ? "-" : quantile(lateMs, share).toFixed(2)
+  );
   return `rates  highest with p99 below ${figures.join(", ")}; the load was ${late[0]} ms late ` +
     `at p50, ${late[1]} ms at p99`;
 }

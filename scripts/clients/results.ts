@@ -21,14 +21,14 @@ export async function writeResults(part: Part, results: Results): Promise<void> 
   await Deno.writeTextFile(resultsFile(part), `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** Returns a sentence about each cell of clients that is not what the results of their part say. */
+/** Returns a sentence about each cell of clients that is not what was expected, or was not run. */
 export function differences(
   found: Results["clients"],
   expected: Results["clients"],
 ): readonly string[] {
-  return Object.entries(found).flatMap(([title, result]) => {
+  return Object.keys({ ...expected, ...found }).flatMap((title) => {
     const known = cellsOf(expected[title]);
-    const cells = cellsOf(result);
+    const cells = cellsOf(found[title]);
     return [...new Set([...known.keys(), ...cells.keys()])]
       .filter((place) => cells.get(place) !== known.get(place))
       .map((place) =>

@@ -35,13 +35,21 @@ const REFEREES: readonly (readonly [name: string, judges: string, command: strin
   [
     "Codex",
     "sessions over each kind of provider, as [the page of clients](clients.md) shows",
-    run("scripts/clients/run.ts cli codex codex_sse"),
+    run(
+      "scripts/clients/run.ts cli codex codex_sse codex_own_model codex_own_model_socket " +
+        "codex_freeform codex_freeform_socket codex_code_mode",
+    ),
   ],
   [
     "Claude Code",
     "sessions, tools and refused features, as " +
     "[their page](../guide/messages.md#claude-code-run-on-each-provider-type) shows",
     "`scripts/clients/claude_code`",
+  ],
+  [
+    "nginx",
+    "its configuration for [client certificates](../guide/identity.md), which it must load and obey",
+    "`./scripts/deno test -A scripts/referees/nginx_recipe_test.ts`",
   ],
 ];
 
@@ -61,14 +69,16 @@ export function refereesPage(): string {
 ${generatedNote("`scripts/referees/`")}
 
 Programs that are not part of this project judge a running gateway over the [simulator](../develop/simulator.md). They are
-not part of the test command: each is installed from its registry into the user's cache folder when it is run.
+not part of the test command: each is installed from its registry into the user's cache folder when it is run, but nginx, which is
+\`NGINX\` or the one in the path.
 
 ${tableText(["referee", "what it judges", "command"], REFEREES)}
 
 Each ends with 0 only if its verdict is the expected one. The first three print what they expect and what they
 found: they end with 1 if a case is red that is not listed here, or if one that is listed is not red. \`*\` in the name
-of a case is for any text. Phoenix and the benchmark have no red case. Codex and Claude Code end with 1 if a cell of their
-page is another one; with \`--write\` they write it.
+of a case is for any text. Phoenix, the benchmark, the agents with values of a file and nginx have no red case. Codex and
+Claude Code end with 1 if a cell of their page is another one or was not run, which they print beside the expected one; with
+\`--write\` they write it.
 
 Schemathesis does not judge statuses, nor whether right requests are accepted; a request without a response is a red case. Of
 LangChain's tests those are skipped whose feature its clients do not declare.

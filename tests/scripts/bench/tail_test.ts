@@ -38,13 +38,15 @@ Deno.test("the search for a rate ends within a twentieth of the highest rate bel
   assert(looks.length < 16, `${looks}`);
 });
 
-Deno.test("a system that is never below a bound has rate 0, and the row then shows no ratio", () => {
+Deno.test("a system that is never below a bound has rate 0, for which the row shows none and no ratio", () => {
   const { rates } = searched([1], 1_000, () => 2);
   assertEquals(rates, [0]);
   const lateMs = times(0.1, 2);
   const line = ratesLine({ floor: [0, 400, 500, 900], gateway: [0, 300, 500, 800], lateMs });
-  assertMatch(line, /below 1 ms 0\/s \(floor 0\/s, -\), 5 ms 300\/s \(floor 400\/s, 0\.75\), /);
+  assertMatch(line, /below 1 ms none \(floor none, -\), 5 ms 300\/s \(floor 400\/s, 0\.75\), /);
   assertMatch(line, /; the load was 0\.10 ms late at p50, 2\.00 ms at p99$/);
+  const none = ratesLine({ floor: [0, 0, 0, 0], gateway: [0, 0, 0, 0], lateMs: [] });
+  assertMatch(none, /50 ms none \(floor none, -\); the load was - ms late at p50, - ms at p99$/);
 });
 
 Deno.test("the times in pieces of a stream are read, also of several in one text", () => {
