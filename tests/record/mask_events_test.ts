@@ -87,7 +87,7 @@ Deno.test("a client key is found in JSON that is the text of a stream", () => {
   assert(mask(events, false, [clientKeyRule(OWN_KEY)]).includes("[client_key]"));
 });
 
-Deno.test("events without a match are as they were, also beside one with a whole match", () => {
+Deno.test("events without a match are as they were, also next to one with a whole match", () => {
   const before = `: ping\n\nid: 7\n${PIECES[0]?.("1.0 a")}data: {"n":1.0,"choices":[]}\n\n`;
   const after = `${PIECES[0]?.(" and")}data: [DONE]\n\ndata: {"half`;
   assertEquals(masked(`${before}${after}`), `${before}${after}`);
@@ -115,7 +115,7 @@ const LAYOUTS: readonly ((text: string, index: number) => object)[] = [
   (input, index) => ({ choices: [{ delta: { tool_calls: [{ custom: { input }, index }] } }] }),
 ];
 
-/** Stands for a piece in an event. */
+/** Placeholder of a piece in an event. */
 const GAP = "GAP";
 
 Deno.test("texts that alternate in a stream lose each credential, wherever its context and the number of its text are", () => {
