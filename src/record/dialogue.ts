@@ -89,15 +89,29 @@ function responseTurns(objects: readonly JsonObject[]): DialogueTurn[] {
         }
       }
     }
-    appendBlocks(one, append);
+    const begun = begunBlock(one);
+    if (typeof begun?.name === "string") turns.push({ role: `tool call ${begun.name}`, text: "" });
+    else append("assistant", begun?.text ?? begun?.thinking);
+    const last = turns.at(-1)?.role ?? "";
+    appendBlocks(one, last.startsWith("tool call ") ? last : "tool call", append);
     if (isObject(one.error)) append("error", one.error.message);
   }
   return turns;
 }
 
-/** Appends blocks of Messages and items of Responses. */
+/** Returns the block of Messages, or the item of Responses, that an event begins. */
+function begunBlock({ type, item, content_block }: JsonObject): JsonObject | null {
+  if (isObject(content_block)) return content_block;
+  return type === "response.output_item.added" && isObject(item) ? item : null;
+}
+
+/** Event with a piece of what a tool gets. */
+const CALL_DELTA = /^response\.\w+_call_(?:arguments|input)\.delta$/;
+
+/** Appends blocks of Messages and items of Responses; `call` is the role of the last call. */
 function appendBlocks(
   one: JsonObject,
+  call: string,
   append: (role: string, text: JsonValue | undefined) => void,
 ): void {
   const { type, delta } = one;
@@ -107,7 +121,7 @@ function appendBlocks(
   }
   if (isObject(delta)) {
     append("assistant", delta.text ?? delta.thinking);
-    append("tool call", delta.partial_json);
+    append(call, delta.partial_json);
   } else if (type === "response.output_text.delta") append("assistant", delta);
-  else if (type === "response.function_call_arguments.delta") append("tool call", delta);
+  else if (typeof type === "string" && CALL_DELTA.test(type)) append(call, delta);
 }

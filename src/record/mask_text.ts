@@ -1,3 +1,4 @@
+import type { Span } from "../formats/edit.ts";
 import { heldFrom, newSearch } from "../privacy/search.ts";
 import { PART_BORDER, STRING_BORDER, withoutBorders } from "../privacy/text_borders.ts";
 import type { Match, Rule } from "../privacy/types.ts";
@@ -40,17 +41,20 @@ export function maskText(
   let index = 0;
   let offset = 0;
   const masked = pieces.map(({ raw, text }, at) => {
-    const isString = at % 2 === 1;
+    const numberAt = at % 2 === 1 ? () => null : newNumberSearch(text);
     let result = "";
     let from = 0;
     for (let match = matches[index]; match !== undefined; match = matches[++index]) {
       const start = match.start - offset;
       if (start >= text.length) break;
-      const end = Math.min(match.end - offset, text.length);
+      const own = { start, end: Math.min(match.end - offset, text.length) };
+      const number = numberAt(own);
+      const hidden = number ?? own;
+      // Of a number that is replaced already.
+      if (hidden.end <= from) continue;
       const label = `[${match.label}]`;
-      const isNumber = !isString && NUMBER.test(text.slice(start, end));
-      result += text.slice(from, start) + (isNumber ? `"${label}"` : label);
-      from = end;
+      result += text.slice(from, hidden.start) + (number === null ? label : `"${label}"`);
+      from = hidden.end;
     }
     offset += text.length + 1;
     if (from === 0) return raw;
@@ -98,8 +102,27 @@ export function withoutBegunMatch(text: string, rules: readonly MaskingRule[]): 
   return text.slice(0, text.length - last.raw.length) + written;
 }
 
-/** A number, which is no label between quotes any more. */
-const NUMBER = /^[\d.eE+-]+$/;
+/** A number of JSON. */
+const NUMBER = /(?<![\w.+-])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/g;
+
+/**
+ * Returns what finds the number of which a span is a part, null if there is none; the spans come in
+ * their order. No part of a number can be a label: JSON would be none any more.
+ */
+function newNumberSearch(text: string): (span: Span) => Span | null {
+  let numbers: Iterator<RegExpExecArray> | null = null;
+  let number: Span = { start: 0, end: 0 };
+  return ({ start, end }) => {
+    numbers ??= text.matchAll(NUMBER);
+    while (number.end < end) {
+      const { done, value } = numbers.next();
+      number = done === true
+        ? { start: Infinity, end: Infinity }
+        : { start: value.index, end: value.index + value[0].length };
+    }
+    return number.start <= start ? number : null;
+  };
+}
 
 /**
  * Quotes of JSON in a string, with the backslashes that escape them there. From the first of many

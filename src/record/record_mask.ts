@@ -83,9 +83,9 @@ function newMask(
       const all = [...further, ...rules];
       const isMasked = all.length > 0 &&
         (isCut ||
-          rawStreamTexts(text).some((one) =>
-            (rules.length > 0 && mayMatch?.(one) !== false) || mayHaveMatch(one, further)
-          ));
+          rawStreamTexts(text)?.some((one) =>
+              (rules.length > 0 && mayMatch?.(one) !== false) || mayHaveMatch(one, further)
+            ) !== false);
       return body(isMasked ? maskEvents(text, all, isCut, checkTime) : text, isCut);
     },
   };

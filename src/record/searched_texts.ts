@@ -82,6 +82,9 @@ function isTool({ type, role }: JsonObject): boolean {
   return role === "tool" || role === "function" || typeof type === "string" && TOOL_TYPE.test(type);
 }
 
+/** Places of pieces in events. */
+const PIECE_PATH = /(?:^|\.)delta(?:\.|$)|^\.choices\.text$|^\.content_block\.(?:text|thinking)$/;
+
 /**
  * Collects the strings of a value. Pieces of a stream go to the channel of their path and indexes.
  */
@@ -96,11 +99,12 @@ function collect(
   const { found, channels, isTools } = texts;
   if (typeof value === "string") {
     if (isTools) return;
-    if (channels === null || !/(^|\.)delta(\.|$)|^\.choices\.text$/.test(path)) {
+    if (channels === null || !PIECE_PATH.test(path)) {
       found.push(value);
       return;
     }
-    const key = `${path} ${place}`;
+    // A block may begin with the first piece of its text.
+    const key = `${path.replace(".content_block", ".delta")} ${place}`;
     const pieces = channels.get(key);
     if (pieces === undefined) channels.set(key, [value]);
     else pieces.push(value);

@@ -16,3 +16,34 @@ Deno.test("a request or a response with too many levels has no dialogue, and the
   assertEquals(dialogue(2, 200_000), ["user"]);
   assertEquals(dialogue(200_000, 2), ["assistant"]);
 });
+
+Deno.test("the dialogue of a stream names the tools that it calls, and has the beginnings of blocks", () => {
+  const dialogue = (events: readonly object[]) =>
+    dialogueOf(newRecord({
+      response: {
+        headers: {},
+        body: null,
+        events: events.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""),
+      },
+    })).slice(1);
+  const call = { type: "tool_use", id: "c", name: "Bash", input: {} };
+  const messages = [
+    { type: "content_block_start", index: 0, content_block: { type: "text", text: "I " } },
+    { type: "content_block_delta", index: 0, delta: { type: "text_delta", text: "look." } },
+    { type: "content_block_start", index: 1, content_block: call },
+    { type: "content_block_delta", index: 1, delta: { partial_json: '{"command":' } },
+    { type: "content_block_delta", index: 1, delta: { partial_json: '"ls"}' } },
+  ];
+  const item = { type: "custom_tool_call", name: "Bash" };
+  const responses = [
+    { type: "response.output_text.delta", delta: "I look." },
+    { type: "response.output_item.added", item },
+    { type: "response.custom_tool_call_input.delta", delta: '{"command":' },
+    { type: "response.custom_tool_call_input.delta", delta: '"ls"}' },
+  ];
+  const wanted = [
+    { role: "assistant", text: "I look." },
+    { role: "tool call Bash", text: '{"command":"ls"}' },
+  ];
+  assertEquals([dialogue(messages), dialogue(responses)], [wanted, wanted]);
+});

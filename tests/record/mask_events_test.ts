@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { clientKeyRule } from "../../src/record/client_key_rule.ts";
 import { maskEvents } from "../../src/record/mask_events.ts";
 import { newRecordMask } from "../../src/record/record_mask.ts";
@@ -86,10 +87,63 @@ Deno.test("a client key is found in JSON that is the text of a stream", () => {
   assert(mask(events, false, [clientKeyRule(OWN_KEY)]).includes("[client_key]"));
 });
 
-Deno.test("events without a match, or with one in a single event, are as they were", () => {
-  const events = `: ping\n\nid: 7\n${PIECES[0]?.("1.0 a")}data: {"n":1.0,"choices":[]}\n\n` +
-    `${PIECES[0]?.(KEY)}${PIECES[0]?.(" and")}data: [DONE]\n\ndata: {"half`;
-  assertEquals(masked(events), events);
+Deno.test("events without a match are as they were, also next to one with a whole match", () => {
+  const before = `: ping\n\nid: 7\n${PIECES[0]?.("1.0 a")}data: {"n":1.0,"choices":[]}\n\n`;
+  const after = `${PIECES[0]?.(" and")}data: [DONE]\n\ndata: {"half`;
+  assertEquals(masked(`${before}${after}`), `${before}${after}`);
+  const events = `${before}${PIECES[0]?.(` ${KEY}`)}${after}`;
+  assertEquals(masked(events), `${before}${PIECES[0]?.(" [api_key]")}${after}`);
+});
+
+/** Texts with a credential, and what is left of them. */
+const SECRETS = [
+  [`${KEY}; `, "[api_key]; "],
+  [`${OWN_KEY}; `, "[client_key]; "],
+  ["postgres://admin:hunter2@db; ", "postgres://admin:[api_key]@db; "],
+  [`AccountKey=${"a1B2".repeat(10)}; `, "AccountKey=[api_key]; "],
+] as const;
+
+/** Events with a piece of one of several texts. */
+const LAYOUTS: readonly ((text: string, index: number) => object)[] = [
+  (content, index) => ({ choices: [{ index, delta: { content } }] }),
+  (content, index) => ({ choices: [{ delta: { content }, index }] }),
+  (text, index) => ({ delta: { type: "text_delta", text }, index }),
+  (text, index) => {
+    const tool_calls = [{ index: 0, function: { arguments: text } }];
+    return { choices: [{ index, delta: { tool_calls } }] };
+  },
+  (input, index) => ({ choices: [{ delta: { tool_calls: [{ custom: { input }, index }] } }] }),
+];
+
+/** Placeholder of a piece in an event. */
+const GAP = "GAP";
+
+Deno.test("texts that alternate in a stream lose each credential, wherever its context and the number of its text are", () => {
+  const { events: mask } = newRecordMask("credentials", () => 0)();
+  const text = fc.array(fc.constantFrom(...SECRETS), { minLength: 1, maxLength: 3 });
+  const size = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 60 }));
+  const cuts = fc.array(fc.tuple(fc.constantFrom(0, 1), size), { maxLength: 60 });
+  const stream = fc.tuple(fc.constantFrom(...LAYOUTS), fc.tuple(text, text), cuts);
+  fc.assert(fc.property(stream, ([layout, texts, cuts]) => {
+    const left = texts.map((parts) => parts.map(([secret]) => secret).join(""));
+    const sources: number[] = [];
+    let written = "";
+    for (const [at, size] of [...cuts, [0, 1_000], [1, 1_000]] as const) {
+      const piece = left[at]?.slice(0, size) ?? "";
+      left[at] = left[at]?.slice(size) ?? "";
+      written += `data: ${JSON.stringify(layout(piece, at))}\n\n`;
+      sources.push(at);
+    }
+    const events = mask(written, false, [clientKeyRule(OWN_KEY)]).split("\n\n");
+    const joined = ["", ""];
+    for (const [event, at] of sources.entries()) {
+      const [begin = "", end = ""] = `data: ${JSON.stringify(layout(GAP, at))}`.split(GAP);
+      const one = events[event] ?? "";
+      assert(one.startsWith(begin) && one.endsWith(end), one);
+      joined[at] += JSON.parse(`"${one.slice(begin.length, one.length - end.length)}"`);
+    }
+    assertEquals(joined, texts.map((parts) => parts.map(([, wanted]) => wanted).join("")), written);
+  }));
 });
 
 Deno.test("numbers of a changed event keep their digits, and its name stays", () => {

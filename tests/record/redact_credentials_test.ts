@@ -105,6 +105,15 @@ Deno.test("a NUL in a string hides no match that needs a word around it", () => 
   assertEquals(maskText(text, rules), text.replace("123456", "[badge]"));
 });
 
+Deno.test("a number of which a part matches is masked whole, so that JSON stays JSON", () => {
+  const rules = maskingRules(rulesOf("pattern: '[0-9]{5}', action: mask, label: zip"));
+  const text = '{"a":1732372931,"b":[-12345.5e10, 0.12345,1234],"c":"x 12345","d":12345}';
+  assertEquals(
+    maskText(text, rules),
+    '{"a":"[zip]","b":["[zip]", "[zip]",1234],"c":"x [zip]","d":"[zip]"}',
+  );
+});
+
 Deno.test("half a million backslashes are searched once, not once from each", () => {
   const text = JSON.stringify({ a: `${"\\".repeat(500_000)}x" sk-${"a1B2".repeat(6)}` });
   const redacted = JSON.parse(redactCredentials(text));

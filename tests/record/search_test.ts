@@ -178,6 +178,16 @@ Deno.test("a text is found however the events of a stream cut it, and escaped in
   );
 });
 
+Deno.test("a text is found that begins with its block", () => {
+  const text = (text: string) => ({ type: "text", text });
+  const events = [
+    { type: "content_block_start", index: 1, content_block: text("permission de") },
+    { type: "content_block_delta", index: 1, delta: { ...text("nied"), type: "text_delta" } },
+  ].map((one) => `data: ${JSON.stringify(one)}\n\n`).join("");
+  const body = { response: { headers: {}, body: null, events } };
+  assert(searchedTexts(body, "response").includes("permission denied"));
+});
+
 Deno.test("the arguments of two tools of one stream are searched apart", () => {
   const chunk = (index: number, piece: string) => {
     const call = { index, function: { arguments: piece } };

@@ -40,7 +40,8 @@ export function openingProblem(problem: Problem, path: string, setting = USUAL_S
       return `${file} may not be read and written by this process; start it with --allow-read ` +
         "and --allow-write for the file.";
     case "read_only":
-      return `${file} is on a read-only file system; set a path where files can be written.`;
+      return `${file} is on a read-only file system, or in a folder that the user of this process ` +
+        "may not write; set a path where files can be written.";
     case "locked":
       return `${file} is in use by another process; stop that process or set another path: ` +
         "each gateway needs a file of its own.";

@@ -331,7 +331,7 @@ Deno.test("a start names a read-only file system and a full disk", () => {
   assertEquals(problemOf(errno("ENOSPC")), "full");
   assertMatch(
     openingProblem("read_only", "/x"),
-    /"\/x".*is on a read-only file system; set a path/,
+    /"\/x".*is on a read-only file system, or in a folder that .* may not write; set a path/,
   );
   assertMatch(openingProblem("full", "/x"), /"\/x".*the disk is full; free some space/);
   const sqlite = (errcode: number) => Object.assign(new Error("constraint: secret"), { errcode });
