@@ -5,6 +5,12 @@ import { newReplyFramer } from "./reply_framer.ts";
 const READ_BYTES = 64 * 1024;
 const NOTHING = Buffer.alloc(0);
 
+/** Beginning of the message with which the library destroys the connection of a silent server. */
+const SILENCE = "Socket timeout";
+
+/** Turns of the event loop after which a server that has replied is no longer silent. */
+const LATE_TURNS = 2;
+
 /**
  * Returns a connection as a stream of the kind that the library expects. It passes on whole
  * replies: for parts of texts the parser of the library runs a timer that outlasts the connection.
@@ -20,6 +26,9 @@ class ConnectionStream extends Socket {
   readonly #buffer = Buffer.alloc(READ_BYTES);
   /** Bytes of a reply that is not complete. */
   #parts: Buffer[] = [];
+  /** Number of reads that have ended. */
+  #reads = 0;
+  #lateTimer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(connection: Deno.Conn) {
     super();
@@ -34,6 +43,7 @@ class ConnectionStream extends Socket {
   async #readReplies(): Promise<void> {
     for (;;) {
       const count = await this.#connection.read(this.#buffer);
+      this.#reads++;
       if (count === null) return void this.destroy();
       const bytes = this.#buffer.subarray(0, count);
       const complete = this.#framer.take(bytes);
@@ -65,7 +75,24 @@ class ConnectionStream extends Socket {
     this.#writeAll(bytes).then(() => callback(), callback);
   }
 
+  /**
+   * Destroys the stream. After a pause of the process, timers run before what has arrived meanwhile
+   * is read, so a server counts as silent only if a read does not end in the next turns.
+   */
+  override destroy(error?: Error): this {
+    if (error?.message.startsWith(SILENCE) !== true) return super.destroy(error);
+    const reads = this.#reads;
+    const look = (turns: number): void => {
+      if (this.#reads !== reads) return;
+      if (turns === 0) return void super.destroy(error);
+      this.#lateTimer = setTimeout(look, 0, turns - 1);
+    };
+    look(LATE_TURNS);
+    return this;
+  }
+
   override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    clearTimeout(this.#lateTimer);
     this.#connection.close();
     // Also emits the event `close`.
     super._destroy(error, (failure) => callback(failure ?? null));
