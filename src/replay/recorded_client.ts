@@ -1,3 +1,4 @@
+import { keyForSomeUser } from "../access/end_users.ts";
 import { refuseEndpoint } from "../access/permissions.ts";
 import { type ClientKey, isLapsed } from "../access/client_key.ts";
 import { clientByTemplate } from "../access/tokens/token_clients.ts";
@@ -33,10 +34,11 @@ export function admitRecorded(call: Call, head: RecordHead): Failed | null {
 
 /** Admits the end user of a record, of whom only a part of a digest is known. */
 function admitUser(
-  { report, caller }: Call,
-  { endUsers, name }: ClientKey,
+  { report, caller, client }: Call,
+  key: ClientKey,
   { end_user }: RecordHead,
 ): Failed | null {
+  const { endUsers, name } = key;
   if (endUsers === null) return null;
   const { header, isRequired } = endUsers;
   if (end_user === null) {
@@ -45,6 +47,8 @@ function admitUser(
       : null;
   }
   report.endUser = end_user;
+  // Some limits refuse by their kind, such as a budget in USD a model without a price.
+  client.key = keyForSomeUser(key);
   caller.name = `${SUBJECT_PREFIX}user ${JSON.stringify([name, end_user])}`;
   return null;
 }
