@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { load } from "../config/load.ts";
-import type { ClientKeyConfig, Config } from "../config/schema.ts";
+import type { ClientKeyConfig } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { optionValue } from "./arguments.ts";
 import {
@@ -15,8 +15,6 @@ import { newSecret } from "./key_new.ts";
 import { yamlText } from "../config/yaml_text.ts";
 
 const NAME = "NAME";
-
-const DAY_MS = 24 * 60 * 60 * 1000;
 
 /** Time for which the replaced secret is accepted by default. */
 const USUAL_OVERLAP = "14d";
@@ -46,7 +44,7 @@ export const keyRotate: Command = {
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const key = loaded.config.security.api_key.keys.find((one) => one.name === name);
     if (key === undefined) return printProblems(terminal, [`There is no client key ${name}.`]);
-    const until = endOfGrace(loaded.config, Date.now(), Number(days));
+    const until = endOfGrace(loaded.config.security.time_zone, Date.now(), Number(days));
     const { secret, digest } = newSecret();
     terminal.out([
       `New secret of the client key, shown only here: ${secret}`,
@@ -63,9 +61,13 @@ export const keyRotate: Command = {
   },
 };
 
-/** Returns the first day on which the old secret is refused: after `days` whole days. */
-function endOfGrace({ security }: Config, wallMs: number, days: number): string {
-  return newCalendar(security.time_zone).dateOf(wallMs + (days + 1) * DAY_MS);
+/**
+ * Returns the first day on which the old secret is refused: after `days` whole days from a Unix
+ * time in milliseconds. Days are counted by the calendar, because not every one has 24 hours.
+ */
+export function endOfGrace(timeZone: string, wallMs: number, days: number): string {
+  const today = Temporal.PlainDate.from(newCalendar(timeZone).dateOf(wallMs));
+  return today.add({ days: days + 1 }).toString();
 }
 
 /** Returns the lines of the current secret, and of the one before that is accepted the longest. */

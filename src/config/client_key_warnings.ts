@@ -127,11 +127,11 @@ function groupWarnings({ security }: Config): Problem[] {
   const { groups, api_key, templates } = security;
   const ofTokens = tokenTemplates(security);
   return groups.flatMap((group, index): Problem[] => {
-    const { budgets, tokens_per_minute, record } = group;
+    const { budgets, tokens_per_minute, privacy, record } = group;
     const path = ["security", "groups", index];
     if (budgets.length === 0) {
-      const text = "has no effect without budgets, tokens_per_minute and record";
-      return (tokens_per_minute ?? record) === undefined ? [problem(path, text)] : [];
+      const text = "has no effect without budgets, tokens_per_minute, privacy and record";
+      return (tokens_per_minute ?? privacy ?? record) === undefined ? [problem(path, text)] : [];
     }
     const keys = api_key.keys.filter((key) => isInGroup(group, key));
     const shared = templates.filter(({ name }) =>

@@ -1,3 +1,4 @@
+import { keyForSomeUser } from "../access/end_users.ts";
 import { refuseEndpoint } from "../access/permissions.ts";
 import { type ClientKey, isLapsed } from "../access/client_key.ts";
 import { clientByTemplate } from "../access/tokens/token_clients.ts";
@@ -42,10 +43,11 @@ export function admitRecorded(
 
 /** Admits the end user of a record, of whom only a part of a digest is known. */
 function admitUser(
-  { report, caller }: Call,
-  { endUsers, name }: ClientKey,
+  { report, caller, client }: Call,
+  key: ClientKey,
   endUser: string | null,
 ): Failed | null {
+  const { endUsers, name } = key;
   if (endUsers === null) return null;
   const { header, isRequired } = endUsers;
   if (endUser === null) {
@@ -54,6 +56,8 @@ function admitUser(
       : null;
   }
   report.endUser = endUser;
+  // Some limits refuse by their kind, such as a budget in USD a model without a price.
+  client.key = keyForSomeUser(key);
   caller.name = `${SUBJECT_PREFIX}user ${JSON.stringify([name, endUser])}`;
   return null;
 }

@@ -1,3 +1,4 @@
+import { endOfGrace } from "../../src/cli/key_rotate.ts";
 import { parseConfig } from "../../src/config/load.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { oneProvider } from "../support/gateway.ts";
@@ -41,6 +42,18 @@ Deno.test("the lines of a rotated key load, have a new digest, and keep the old 
   assert(key?.sha256 !== key?.previous[0]?.sha256);
   const leftMs = Date.parse(key?.previous[0]?.until ?? "") - Date.now();
   assert(leftMs >= 3 * DAY_MS - 1_000 && leftMs <= 4 * DAY_MS, String(leftMs));
+});
+
+Deno.test("the grace has whole days of the time zone, also over days of 23 and of 25 hours", () => {
+  // In Berlin the clocks go back on 2026-10-25, and forward on 2027-03-28.
+  for (
+    const [now, until] of [
+      ["2026-10-25T00:30+02:00", "2026-10-27"],
+      ["2026-10-24T23:30+02:00", "2026-10-26"],
+      ["2027-03-27T23:30+01:00", "2027-03-29"],
+      ["2027-03-28T00:30+01:00", "2027-03-30"],
+    ] as const
+  ) assertEquals(endOfGrace("Europe/Berlin", Date.parse(now), 1), until, now);
 });
 
 Deno.test("a second rotation keeps the two secrets that are accepted the longest", async () => {

@@ -193,8 +193,12 @@ Deno.test("an expired key, a group without limits and a label that nothing uses 
     "has begun, so the key is refused",
   ]);
   assertEquals(warnings(keys("{name: a, value: s}", ", groups: [{name: g, keys: [a]}]")), [
-    "security.groups[0]: has no effect without budgets, tokens_per_minute and record",
+    "security.groups[0]: has no effect without budgets, tokens_per_minute, privacy and record",
   ]);
+  const policy =
+    "privacy: {rules: [{name: w, find: [email], action: mask}], policies: [{name: strict, rules: [w]}]}";
+  const groups = ", groups: [{name: g, keys: [a], privacy: strict}]";
+  assertEquals(warnings(keys("{name: a, value: s}", groups), policy), []);
   assertEquals(
     warnings(keys("{name: a, value: s, labels: {team: x}}"), "observability: {key_labels: [tem]}"),
     [

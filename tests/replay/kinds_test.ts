@@ -219,6 +219,24 @@ security:
 
 const KEYED = newRecord({ ...CHAT, head: { ...CHAT.head, key: "team-a" } });
 
+Deno.test("a budget in USD of end users refuses a model without a price, as one of their key does", async () => {
+  const own = KEYS.replaceAll("gpt-4o", "own-model").replace(/ *fallback: .*/, "");
+  const ofKey = "max_concurrent: 5, end_users: {header: X-User, template: chat}";
+  const users = `${own.replace("0123456789abcdef", `0123456789abcdef, ${ofKey}`)}
+  templates: [{name: chat, max_concurrent: 5, budgets: [{per: day, tokens: 5}]}]
+`;
+  const call = recordOf("/v1/chat/completions", {
+    model: "auto",
+    messages: [{ role: "user", content: "Hi." }],
+  }, { head: { key: "team-a", end_user: "0123456789ab" } });
+  const without = { ...call, head: { ...call.head, end_user: null } };
+  const refusal = ["refused model: main -> openai/own-model -> 403 model_not_priced, model"];
+  const [tokens, usd] = ["{per: day, tokens: 5}", "{per: day, usd: 5}"];
+  assertEquals(await changed(tokens, usd, call, users), refusal);
+  assertEquals(await changed(tokens, usd, without, users), []);
+  assertEquals(await changed("max_concurrent: 5", `budgets: [${usd}]`, without, users), refusal);
+});
+
 Deno.test("a client key that is missing, disabled or has expired is a difference by itself", async () => {
   assertEquals(await changed("name: team-a", "name: team-c", KEYED, KEYS), ["key: all -> missing"]);
   assertEquals(
@@ -241,7 +259,7 @@ Deno.test("other permissions of the client key are a difference, also where the 
     await changed("name: team-a", "name: team-a, endpoints: [embeddings]", KEYED, KEYS),
     [
       "key: all -> endpoints: embeddings",
-      "refused: main -> openai/gpt-4o -> 403 endpoint_not_allowed",
+      "refused model: main -> openai/gpt-4o -> 403 endpoint_not_allowed",
     ],
   );
 });

@@ -7,10 +7,12 @@ const SILENT = new Error("Socket timeout. Expecting data, but didn't receive any
 function scriptedConnection() {
   let isOpen = true;
   const reads: PromiseWithResolvers<number | null>[] = [];
+  const begun = Promise.withResolvers<void>();
   const connection = {
     read(buffer: Uint8Array) {
       const read = Promise.withResolvers<number | null>();
       reads.push(read);
+      begun.resolve();
       buffer.set(new TextEncoder().encode("+OK\r\n"));
       return read.promise;
     },
@@ -20,9 +22,16 @@ function scriptedConnection() {
       for (const { resolve } of reads) resolve(null);
     },
   };
+  // Only what the stream uses of a connection is played.
+  const stream = newConnectionStream(connection as unknown as Deno.Conn);
+  const failed = new Promise((resolve) => void stream.once("error", resolve));
+  stream.resume();
   return {
-    // Only what the stream uses of a connection is played.
-    stream: newConnectionStream(connection as unknown as Deno.Conn),
+    stream,
+    /** Resolves with the error of the stream. */
+    failed,
+    /** Resolves when a read is under way. */
+    begun: begun.promise,
     reply: () => reads.shift()?.resolve(5),
     get isOpen() {
       return isOpen;
@@ -34,6 +43,7 @@ Deno.test("a server whose reply waits when the timer for its silence runs is not
   const connection = scriptedConnection();
   const { stream } = connection;
   const replied = new Promise((resolve) => void stream.once("data", resolve));
+  await connection.begun;
   stream.destroy(SILENT);
   connection.reply();
   await replied;
@@ -45,9 +55,8 @@ Deno.test("a server whose reply waits when the timer for its silence runs is not
 
 Deno.test("a server that has sent nothing is silent, and its connection is closed with that error", async () => {
   const connection = scriptedConnection();
-  const failed = new Promise((resolve) => void connection.stream.once("error", resolve));
-  connection.stream.resume();
+  await connection.begun;
   connection.stream.destroy(SILENT);
-  assertEquals(await failed, SILENT);
+  assertEquals(await connection.failed, SILENT);
   assertEquals(connection.isOpen, false);
 });
