@@ -43,7 +43,7 @@ Deno.test("a prefix in the middle of a word begins no key", () => {
   }
 });
 
-Deno.test("of the beginnings of a signed token behind underscores the last one counts, so that none reads the others", () => {
+Deno.test("of the beginnings of a signed token behind underscores the last one counts, so that no text is read twice", () => {
   const key = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz";
   const find = (text: string) => valuesOf(text, "find: [api_key], action: mask");
   assertEquals(find(`a${"_eyJ".repeat(50)}_${key}`), [key]);
