@@ -19,7 +19,7 @@ import {
 import { atOnce } from "../formats/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { joinStrings } from "./search.ts";
-import { withoutBorders } from "./text_borders.ts";
+import { withoutBordersSteps } from "./text_borders.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
 
 /** Characters that are searched before other work may have its turn. */
@@ -47,7 +47,7 @@ export function* textSteps(
   isRepetition = false,
 ): Generator<void, string, void> {
   const splicer = newSplicer(text);
-  for (const parts of answer.partSteps(withoutBorders(text), kind)) {
+  for (const parts of answer.partSteps(yield* withoutBordersSteps(text), kind)) {
     addParts(answer, splicer, parts, isRepetition);
     yield;
   }
@@ -124,7 +124,7 @@ function* finishJson(
       if (finished !== first.string) strings.add(replaceString(first, finished));
       return;
     }
-    const joined = joinStrings(group.map(({ string }) => string));
+    const joined = yield* joinStrings(group.map(({ string }) => string));
     const moves = holder === null ? null : newMoves(joined);
     if (holder !== null && moves !== null) annotated.set(holder, moves);
     let [index, offset] = [0, 0];

@@ -130,7 +130,8 @@ function* findMatches(
       keys.set(string, key);
     } else if (known.length > 0) found.push({ string, matches: known });
   }
-  const search = newSearch(joinStrings(searched.map(({ text }) => text)), policy.request);
+  const joined = yield* joinStrings(searched.map(({ text }) => text));
+  const search = newSearch(joined, policy.request);
   let isOver = false;
   while (!isOver && search.next()) {
     yield;

@@ -1,4 +1,4 @@
-import { STRING_BORDER, withoutBorders } from "./text_borders.ts";
+import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
 import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
@@ -21,9 +21,14 @@ export function search(text: string, rules: readonly Rule[], from = 0): readonly
   return pieces.matches();
 }
 
-/** Returns strings as one text to search. No finder reads over what is between them. */
-export function joinStrings(strings: readonly string[]): string {
-  return strings.map(withoutBorders).join(STRING_BORDER);
+/**
+ * Returns strings as one text to search. No finder reads over what is between them. Can be
+ * interrupted.
+ */
+export function* joinStrings(strings: readonly string[]): Generator<void, string, void> {
+  const own: string[] = [];
+  for (const text of strings) own.push(yield* withoutBordersSteps(text));
+  return own.join(STRING_BORDER);
 }
 
 /** A search of a text in pieces, each of which takes a few milliseconds. */

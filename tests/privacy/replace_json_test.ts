@@ -356,6 +356,9 @@ Deno.test("a search of many strings, and of one with many escapes, is interrupte
     await pieces({ a: `${escapes} a@x.com` }),
   ];
   assert(withValue >= without + Math.floor(escapes.length / 65_536), `${without} ${withValue}`);
+  const borders = await pieces({ a: "\0\x01".repeat(400_000) });
+  const others = await pieces({ a: "\x02\x02".repeat(400_000) });
+  assert(borders >= others + Math.floor(800_000 / 32_768), `${borders} ${others}`);
 });
 
 Deno.test("a long string that was searched before is not searched again, with the same result", async () => {

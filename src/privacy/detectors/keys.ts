@@ -24,6 +24,12 @@ const SLACK: PrefixedKey = ["xox[abeoprs]-", "[A-Za-z0-9-]{10,250}"];
 
 const PART = "[A-Za-z0-9_-]";
 
+/**
+ * First part of a signed token behind its `eyJ`. Behind an underscore the last beginning counts: if
+ * each one read the whole run of such characters, the time would be their product.
+ */
+const HEADER = `(?:(?<!_eyJ)${PART}{8,680}|(?<=_eyJ)(?:(?!_eyJ)${PART}){8,680})`;
+
 /** Keys of services by their prefix, and signed tokens (RFC 7519). */
 const SERVICES: readonly PrefixedKey[] = [
   ["sk-", `${PART}{20,200}`],
@@ -34,7 +40,7 @@ const SERVICES: readonly PrefixedKey[] = [
   ["hf_", "[A-Za-z0-9]{30,64}"],
   ["gsk_", "[A-Za-z0-9]{40,64}"],
   ["pypi-", `${PART}{50,1000}`],
-  ["eyJ", String.raw`${PART}{8,680}\.eyJ${PART}{8,680}\.${PART}{8,680}`],
+  ["eyJ", String.raw`${HEADER}\.eyJ${PART}{8,680}\.${PART}{8,680}`],
 ];
 
 const ACCOUNT_KEY = "AccountKey=";

@@ -43,6 +43,13 @@ Deno.test("a prefix in the middle of a word begins no key", () => {
   }
 });
 
+Deno.test("of the beginnings of a signed token behind underscores the last one counts, so that no text is read twice", () => {
+  const key = "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0In0.c2lnbmF0dXJlMTIz";
+  const find = (text: string) => valuesOf(text, "find: [api_key], action: mask");
+  assertEquals(find(`a${"_eyJ".repeat(50)}_${key}`), [key]);
+  assertEquals(find(`eyJ${"_eyJ".repeat(50)}_${key}`), [`eyJ${"_eyJ".repeat(50)}_${key}`]);
+});
+
 Deno.test("of an account key and of a password in an address only the secret counts", () => {
   const key = "A1b2".repeat(21);
   const find = (text: string) => valuesOf(text, "find: [api_key], action: mask");
