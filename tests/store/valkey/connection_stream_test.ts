@@ -47,7 +47,7 @@ Deno.test("a server whose reply waits when the timer for its silence runs is not
   stream.destroy(SILENT);
   connection.reply();
   await replied;
-  await new Promise((resolve) => setTimeout(resolve, 10));
+  for (let turn = 0; turn < 4; turn++) await new Promise((resolve) => setTimeout(resolve, 0));
   assertEquals([stream.destroyed, connection.isOpen], [false, true]);
   stream.destroy();
   assertEquals([stream.destroyed, connection.isOpen], [true, false]);
