@@ -595,3 +595,28 @@ ${privacyConfig(["find: [email], phase: response, action: mask"])}`;
   assertEquals(await response.json(), { text: "yes", logprobs: [] });
   assertEquals(response.headers.get("x-gateway-lossy"), "include[]");
 });
+
+Deno.test("an answer for whose values there is no response memory is refused while they come back", async () => {
+  const mail = `${"a".repeat(60)}@${"b".repeat(60)}.com`;
+  const fetch: Fetch = async (_url, { body }) => {
+    const [token = ""] = /qz\w+email/.exec(await new Response(body ?? "").text()) ?? [];
+    return jsonResponse(answered(`${token} `.repeat(4_000)));
+  };
+  const { app, gateway: { state: { admission } } } = testGateway(
+    UP + RULES,
+    scriptedWorld({ fetch }),
+  );
+  const statusOf = async () => {
+    const body = JSON.stringify(chat(mail));
+    const response = await app(
+      new Request(`http://gateway.test${CHAT}`, { method: "POST", body }),
+    );
+    const text = await response.text();
+    return [response.status, response.ok ? text.split(mail).length - 1 : null];
+  };
+  admission.holdResponse("other", 256 * 1024 * 1024 - 300_000);
+  assertEquals(await statusOf(), [503, null]);
+  admission.holdResponse("other", 0);
+  assertEquals(await statusOf(), [200, 4_000]);
+  assertEquals(admission.responseBytes(), 0);
+});
