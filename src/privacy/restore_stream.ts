@@ -21,6 +21,10 @@ export interface StreamStop {
   stopped(): void;
   /** Returns the pace of a long event. */
   pace(): Pace;
+  /** Called with the characters that parts of an event are replaced by, as they are found. */
+  grown(chars: number): void;
+  /** True if nobody wants the rest of a long event. */
+  isCancelled(): boolean;
 }
 
 /** Events of a stream after a search. */
@@ -46,9 +50,19 @@ export function searchStream(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
   answer: AnswerText,
   form: AnswerForm,
-  { stop, stopped, pace }: StreamStop,
+  { stop, stopped, pace, grown, isCancelled }: StreamStop,
 ): SearchedStream {
-  const restorer = newRecordRestorer(answer, form);
+  /** Characters by which the events that are searched now grow. */
+  let grownChars = 0;
+  const restorer = newRecordRestorer({
+    ...answer,
+    count(part, isRepetition) {
+      answer.count(part, isRepetition);
+      const chars = part.text?.length ?? 0;
+      grownChars += chars;
+      grown(chars);
+    },
+  }, form);
   let isStopped = false;
   /** True while an event is searched, which a sign of life must not overtake. */
   let isSearching = false;
@@ -68,7 +82,13 @@ export function searchStream(
     try {
       for (const record of group ?? [null]) {
         const pushed = record === null ? restorer.end() : restorer.push(record);
-        const step = "records" in pushed ? pushed : yield* pushed;
+        let step = "records" in pushed ? pushed : null;
+        while (step === null) {
+          const next = pushed.next();
+          if (next.done === true) step = next.value;
+          else if (isCancelled()) return { records, hasText };
+          else yield;
+        }
         if (answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;
@@ -93,6 +113,7 @@ export function searchStream(
       const work = atPaceOf(pace, push(group));
       const searched = work instanceof Promise ? await work : work;
       isSearching = false;
+      grownChars = 0;
       releasedChars = Math.max(0, charsOf(searched.records) - charsOf(group));
       if (isStopped || searched.records.length > 0) yield searched;
       releasedChars = 0;
@@ -104,7 +125,7 @@ export function searchStream(
 
   return {
     groups: groups(),
-    heldChars: () => restorer.heldChars() + releasedChars,
+    heldChars: () => restorer.heldChars() + grownChars + releasedChars,
     ...keepAlive !== undefined && {
       keepAlive: () => isSearching || restorer.isHolding() ? COMMENT : deliver(keepAlive()),
     },

@@ -278,6 +278,8 @@ function newSearch(
       return error === null ? withoutMatches(records, privacy) : records;
     },
     pace: () => paceOf(call),
+    grown: (chars) => privacy.grown(chars),
+    isCancelled: () => call.cancellation.reason !== null,
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;
