@@ -4,7 +4,7 @@ import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { atPaceOf, type Pace } from "./pace.ts";
-import { newRecordRestorer } from "./restore_records.ts";
+import { type Delivered, newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 
 /** Record sent while events are held, which a sign of life with a number would overtake. */
@@ -23,7 +23,7 @@ export interface StreamStop {
   pace(): Pace;
   /** Called with the characters that parts of an event are replaced by, as they are found. */
   grown(chars: number): void;
-  /** True if nobody wants the rest of a long event. */
+  /** True if the call has ended though its client waits: a long event is not searched further. */
   isCancelled(): boolean;
 }
 
@@ -69,10 +69,23 @@ export function searchStream(
   /** The last event that was delivered, also of the signs of life. */
   let last: StreamRecord | null = null;
   let releasedChars = 0;
+  /** True after an event that was not searched to its end, until events follow it. */
+  let isCut = false;
 
   function deliver<Sent extends StreamRecord | null>(sent: Sent): Sent {
     if (sent !== null && sent.data !== "") last = sent;
     return sent;
+  }
+
+  /** Does the work with a long event; null if its call ends meanwhile. */
+  function* finished(work: Generator<void, Delivered, void>) {
+    // The events behind the end of a call say how it has ended.
+    const wasCancelled = isCancelled();
+    for (let step = work.next();; step = work.next()) {
+      if (step.done === true) return step.value;
+      if (!wasCancelled && isCancelled()) return null;
+      yield;
+    }
   }
 
   /** Returns the events that a group or, with null, the end of the stream sets free. */
@@ -82,14 +95,9 @@ export function searchStream(
     try {
       for (const record of group ?? [null]) {
         const pushed = record === null ? restorer.end() : restorer.push(record);
-        let step = "records" in pushed ? pushed : null;
-        while (step === null) {
-          const next = pushed.next();
-          if (next.done === true) step = next.value;
-          else if (isCancelled()) return { records, hasText };
-          else yield;
-        }
-        if (answer.isRefused()) break;
+        const step = "records" in pushed ? pushed : yield* finished(pushed);
+        isCut = step === null;
+        if (step === null || answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;
       }
@@ -118,6 +126,8 @@ export function searchStream(
       if (isStopped || searched.records.length > 0) yield searched;
       releasedChars = 0;
     }
+    // The stream was over for the provider, but its client has not had all of it.
+    if (isCut) throw new Error("the call has ended before its last event was searched");
     const rest = isStopped ? null : atOnce(push(null));
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();

@@ -279,7 +279,7 @@ function newSearch(
     },
     pace: () => paceOf(call),
     grown: (chars) => privacy.grown(chars),
-    isCancelled: () => call.cancellation.reason !== null,
+    isCancelled: () => call.cancellation.reason !== null && !call.cancellation.isClientGone,
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;
