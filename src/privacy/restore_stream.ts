@@ -25,6 +25,8 @@ export interface StreamStop {
   grown(chars: number): void;
   /** True if the call has ended though its client waits: a long event is not searched further. */
   isCancelled(): boolean;
+  /** Returns the terminal records if the call has ended so before its last event was searched. */
+  ended(): readonly StreamRecord[];
 }
 
 /** Events of a stream after a search. */
@@ -50,7 +52,7 @@ export function searchStream(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
   answer: AnswerText,
   form: AnswerForm,
-  { stop, stopped, pace, grown, isCancelled }: StreamStop,
+  { stop, stopped, pace, grown, isCancelled, ended }: StreamStop,
 ): SearchedStream {
   /** Characters by which the events that are searched now grow. */
   let grownChars = 0;
@@ -127,7 +129,7 @@ export function searchStream(
       releasedChars = 0;
     }
     // The stream was over for the provider, but its client has not had all of it.
-    if (isCut) throw new Error("the call has ended before its last event was searched");
+    if (isCut) return yield { records: numberedAfter(last, ended()), hasText: true };
     const rest = isStopped ? null : atOnce(push(null));
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();

@@ -280,6 +280,12 @@ function newSearch(
     pace: () => paceOf(call),
     grown: (chars) => privacy.grown(chars),
     isCancelled: () => call.cancellation.reason !== null && !call.cancellation.isClientGone,
+    ended() {
+      const { reason } = call.cancellation;
+      call.report.failure = reason;
+      call.report.brokeOff = true;
+      return reason === null ? [] : reply.fail?.(reason) ?? [];
+    },
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;

@@ -7,7 +7,7 @@ import { assertEquals } from "../support/assert.ts";
 import { rulesOf } from "./rules.ts";
 import { eventOf, PLAIN } from "./stream_cases.ts";
 
-const WANTED = { grown: () => {}, isCancelled: () => false };
+const WANTED = { grown: () => {}, isCancelled: () => false, ended: () => [] };
 
 const REFUSES = "find: [email], phase: response, action: refuse";
 
@@ -85,6 +85,7 @@ Deno.test("what values bring to a long event is held while it is searched, and t
   async function* records(): AsyncGenerator<readonly StreamRecord[]> {
     yield [eventOf({ type: "response.output_text.delta", delta })];
   }
+  const failed = eventOf({ type: "response.failed" });
   let grownChars = 0;
   const stream = searchStream(
     { records: records() },
@@ -96,9 +97,10 @@ Deno.test("what values bring to a long event is held while it is searched, and t
       pace: () => NO_PACE,
       grown: (chars) => void (grownChars += chars),
       isCancelled: () => stream.heldChars() > 2_000_000,
+      ended: () => [failed],
     },
   );
-  const ending = await stream.groups.next().then(() => "whole", () => "broken off");
-  assertEquals(ending, "broken off");
+  assertEquals((await stream.groups.next()).value?.records, [failed]);
+  assertEquals((await stream.groups.next()).done, true);
   assertEquals([grownChars > 2_000_000, grownChars < 4_000_000], [true, true]);
 });
