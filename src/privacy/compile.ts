@@ -72,6 +72,7 @@ export function compilePrivacy({ privacy, state }: Settings): CompiledPrivacy | 
       lossyWithTokens: [],
       answer: { isJsonText: false, isThinkingSigned: false },
       held: [],
+      grown: () => {},
     }),
   };
 }

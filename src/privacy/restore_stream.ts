@@ -4,7 +4,7 @@ import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { atPaceOf, type Pace } from "./pace.ts";
-import { newRecordRestorer } from "./restore_records.ts";
+import { type Delivered, newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 
 /** Record sent while events are held, which a sign of life with a number would overtake. */
@@ -21,6 +21,12 @@ export interface StreamStop {
   stopped(): void;
   /** Returns the pace of a long event. */
   pace(): Pace;
+  /** Called with the characters that parts of an event are replaced by, as they are found. */
+  grown(chars: number): void;
+  /** True if the call has ended though its client waits: a long event is not searched further. */
+  isCancelled(): boolean;
+  /** Returns the terminal records if the call has ended so before its last event was searched. */
+  ended(): readonly StreamRecord[];
 }
 
 /** Events of a stream after a search. */
@@ -46,19 +52,42 @@ export function searchStream(
   { records, keepAlive }: Pick<StreamReply, "records" | "keepAlive">,
   answer: AnswerText,
   form: AnswerForm,
-  { stop, stopped, pace }: StreamStop,
+  { stop, stopped, pace, grown, isCancelled, ended }: StreamStop,
 ): SearchedStream {
-  const restorer = newRecordRestorer(answer, form);
+  /** Characters by which the events that are searched now grow. */
+  let grownChars = 0;
+  const restorer = newRecordRestorer({
+    ...answer,
+    count(part, isRepetition) {
+      answer.count(part, isRepetition);
+      const chars = part.text?.length ?? 0;
+      grownChars += chars;
+      grown(chars);
+    },
+  }, form);
   let isStopped = false;
   /** True while an event is searched, which a sign of life must not overtake. */
   let isSearching = false;
   /** The last event that was delivered, also of the signs of life. */
   let last: StreamRecord | null = null;
   let releasedChars = 0;
+  /** True after an event that was not searched to its end, until events follow it. */
+  let isCut = false;
 
   function deliver<Sent extends StreamRecord | null>(sent: Sent): Sent {
     if (sent !== null && sent.data !== "") last = sent;
     return sent;
+  }
+
+  /** Does the work with a long event; null if its call ends meanwhile. */
+  function* finished(work: Generator<void, Delivered, void>) {
+    // The events behind the end of a call say how it has ended.
+    const wasCancelled = isCancelled();
+    for (let step = work.next();; step = work.next()) {
+      if (step.done === true) return step.value;
+      if (!wasCancelled && isCancelled()) return null;
+      yield;
+    }
   }
 
   /** Returns the events that a group or, with null, the end of the stream sets free. */
@@ -68,8 +97,9 @@ export function searchStream(
     try {
       for (const record of group ?? [null]) {
         const pushed = record === null ? restorer.end() : restorer.push(record);
-        const step = "records" in pushed ? pushed : yield* pushed;
-        if (answer.isRefused()) break;
+        const step = "records" in pushed ? pushed : yield* finished(pushed);
+        isCut = step === null;
+        if (step === null || answer.isRefused()) break;
         pushAll(records, step.records);
         hasText ||= step.hasText;
       }
@@ -93,10 +123,13 @@ export function searchStream(
       const work = atPaceOf(pace, push(group));
       const searched = work instanceof Promise ? await work : work;
       isSearching = false;
+      grownChars = 0;
       releasedChars = Math.max(0, charsOf(searched.records) - charsOf(group));
       if (isStopped || searched.records.length > 0) yield searched;
       releasedChars = 0;
     }
+    // The stream was over for the provider, but its client has not had all of it.
+    if (isCut) return yield { records: numberedAfter(last, ended()), hasText: true };
     const rest = isStopped ? null : atOnce(push(null));
     if (rest !== null && (isStopped || rest.records.length > 0)) yield rest;
     if (isStopped) stopped();
@@ -104,7 +137,7 @@ export function searchStream(
 
   return {
     groups: groups(),
-    heldChars: () => restorer.heldChars() + releasedChars,
+    heldChars: () => restorer.heldChars() + grownChars + releasedChars,
     ...keepAlive !== undefined && {
       keepAlive: () => isSearching || restorer.isHolding() ? COMMENT : deliver(keepAlive()),
     },

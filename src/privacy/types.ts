@@ -148,6 +148,8 @@ export interface CallPrivacy {
   readonly answer: AnswerForm;
   /** Each returns the characters that a search of the answer holds back. */
   readonly held: (() => number)[];
+  /** Called with characters by which a stream grows, so that what is held is measured again. */
+  grown(chars: number): void;
 }
 
 /** State shared by the calls in which a value has the same token. */

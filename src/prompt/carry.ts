@@ -26,12 +26,15 @@ import type { ResponsePromise } from "./response_promise.ts";
 /** Maximum number of recorded paths, more than a response header can name. */
 const MAX_LOSSY_PATHS = 512;
 
+/** Length from which a path gets no further names: no list shows so much of it. */
+const MAX_NAMED_CHARS = 1024;
+
 /**
- * Returns the path of a member whose name a client chooses. Of a long name it has the beginning:
- * each of many paths below it would hold all of it.
+ * Returns the path of a member whose name a client chooses. Of a long name it has the beginning,
+ * and below many names none: each of many paths below them would hold all of them.
  */
 export function memberPath(path: string, name: string): string {
-  return `${path}.${keptName(name)}`;
+  return path.length < MAX_NAMED_CHARS ? `${path}.${keptName(name)}` : path;
 }
 
 type Refused = Failed<Refusal> | null;

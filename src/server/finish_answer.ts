@@ -13,6 +13,7 @@ import type { Call } from "../call/call.ts";
 import { paceOf } from "../call/privacy.ts";
 import { knownTokens, listedIds, recallListed, recallPath } from "../call/stored_values.ts";
 import { refuseAnswer } from "../call/finish_outcome.ts";
+import { fullResponseMemory } from "../call/response_memory.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
 import {
   oddBytesSteps,
@@ -28,6 +29,7 @@ import { tokenMayBeIn } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
+import { MIN_COUNTED_BYTES } from "../traffic/admission.ts";
 import { internalError } from "./internal_error.ts";
 import { captureContent, failureReply } from "./respond.ts";
 
@@ -67,7 +69,9 @@ export async function finishAnswer(
       : await applyToStream(call, privacy, newRuleText(response, counts), reply);
     if (!ruled.ok) return refused(call, ruled);
     const captured = captureContent(call, ruled.value);
-    const answer = newTokenText(tokens, counts);
+    const answer = captured.kind === "whole"
+      ? newHeldText(call, newTokenText(tokens, counts), captured.response.body.length)
+      : newTokenText(tokens, counts);
     const restored = captured.kind === "whole"
       ? { ...captured, response: await finishWhole(captured.response, answer) }
       : tokens.size === 0 && privacy.answer.documents === undefined
@@ -77,8 +81,38 @@ export async function finishAnswer(
     if (restored.kind === "whole" && call.method === "GET") counts.unrestored = counts.unknown;
     return { made: made.ok ? success(restored) : made, reply: restored };
   } catch (error) {
-    return refused(call, internalError(call, error));
+    const isFull = error instanceof FullMemory;
+    return refused(call, isFull ? fullResponseMemory(call) : internalError(call, error));
   }
+}
+
+/** Thrown if there is no memory for the values of a whole answer. */
+class FullMemory extends Error {}
+
+/**
+ * Returns a search that counts the text of its parts in the memory of responses, besides the bytes
+ * that are held: values may be hundreds of times as long as their tokens, and many answers are made
+ * at the same time.
+ */
+function newHeldText(
+  { id, state: { admission } }: Call,
+  answer: AnswerText,
+  heldBytes: number,
+): AnswerText {
+  let [chars, counted] = [heldBytes, heldBytes];
+  let isFull = false;
+  return {
+    ...answer,
+    count(part, isRepetition) {
+      answer.count(part, isRepetition);
+      chars += part.text?.length ?? 0;
+      if (chars - counted >= MIN_COUNTED_BYTES) {
+        counted = chars;
+        admission.holdGrowing(id, chars, () => isFull = true);
+      }
+      if (isFull) throw new FullMemory();
+    },
+  };
 }
 
 /** True if a whole reply is that of a provider: what the gateway itself says has values already. */
@@ -244,6 +278,14 @@ function newSearch(
       return error === null ? withoutMatches(records, privacy) : records;
     },
     pace: () => paceOf(call),
+    grown: (chars) => privacy.grown(chars),
+    isCancelled: () => call.cancellation.reason !== null && !call.cancellation.isClientGone,
+    ended() {
+      const { reason } = call.cancellation;
+      call.report.failure = reason;
+      call.report.brokeOff = true;
+      return reason === null ? [] : reply.fail?.(reason) ?? [];
+    },
     stopped() {
       if (!isBegun) return;
       call.report.failure = failure;

@@ -241,6 +241,7 @@ export async function open(
       source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
       holdBytes + searchedChars()
     );
+    if (privacy !== null) privacy.grown = memory.arrived;
     // The ID of a response that runs on in the background is stored before its end.
     const hold = candidate.identify === undefined ? candidate.target.delivery?.hold ?? null : null;
     const records = await commit({

@@ -1,11 +1,13 @@
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
-import { newRuleText } from "../../src/privacy/answer_text.ts";
+import { newRuleText, newTokenText } from "../../src/privacy/answer_text.ts";
 import { NO_PACE } from "../../src/privacy/pace.ts";
 import { searchStream } from "../../src/privacy/restore_stream.ts";
 import { assertEquals } from "../support/assert.ts";
 import { rulesOf } from "./rules.ts";
 import { eventOf, PLAIN } from "./stream_cases.ts";
+
+const WANTED = { grown: () => {}, isCancelled: () => false, ended: () => [] };
 
 const REFUSES = "find: [email], phase: response, action: refuse";
 
@@ -25,6 +27,7 @@ Deno.test("the failure of a refused stream has the number behind the last event 
       stop: () => [failed, { event: null, data: "", raw: ": end\n\n" }],
       stopped: () => {},
       pace: () => NO_PACE,
+      ...WANTED,
     },
   );
   const numbers: unknown[] = [];
@@ -61,6 +64,7 @@ Deno.test("a long event is searched in turns with other work, and no sign of lif
         paces += 1;
         return pace;
       },
+      ...WANTED,
     },
   );
   await groups.next();
@@ -73,4 +77,30 @@ Deno.test("a long event is searched in turns with other work, and no sign of lif
   assertEquals(paces, 1);
   const text = JSON.parse(record?.data ?? "{}").delta;
   assertEquals(text === delta.replace("jane@example.org", "[email]"), true, text.slice(-40));
+});
+
+Deno.test("what values bring to a long event is held while it is searched, and the search ends with its call", async () => {
+  const token = { core: "qzbadofikumapolosi", label: "email", value: "v".repeat(1_000) };
+  const delta = "qzbadofikumapolosiemail ".repeat(5_000);
+  async function* records(): AsyncGenerator<readonly StreamRecord[]> {
+    yield [eventOf({ type: "response.output_text.delta", delta })];
+  }
+  const failed = eventOf({ type: "response.failed" });
+  let grownChars = 0;
+  const stream = searchStream(
+    { records: records() },
+    newTokenText(new Map([[token.core, token]]), newPrivacyCounts()),
+    PLAIN,
+    {
+      stop: () => [],
+      stopped: () => {},
+      pace: () => NO_PACE,
+      grown: (chars) => void (grownChars += chars),
+      isCancelled: () => stream.heldChars() > 2_000_000,
+      ended: () => [failed],
+    },
+  );
+  assertEquals((await stream.groups.next()).value?.records, [failed]);
+  assertEquals((await stream.groups.next()).done, true);
+  assertEquals([grownChars > 2_000_000, grownChars < 4_000_000], [true, true]);
 });

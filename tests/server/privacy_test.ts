@@ -595,3 +595,59 @@ ${privacyConfig(["find: [email], phase: response, action: mask"])}`;
   assertEquals(await response.json(), { text: "yes", logprobs: [] });
   assertEquals(response.headers.get("x-gateway-lossy"), "include[]");
 });
+
+Deno.test("an answer for whose values there is no response memory is refused while they come back", async () => {
+  const mail = `${"a".repeat(60)}@${"b".repeat(60)}.com`;
+  const fetch: Fetch = async (_url, { body }) => {
+    const [token = ""] = /qz\w+email/.exec(await new Response(body ?? "").text()) ?? [];
+    return jsonResponse(answered(`${token} `.repeat(4_000)));
+  };
+  const { app, gateway: { state: { admission } } } = testGateway(
+    UP + RULES,
+    scriptedWorld({ fetch }),
+  );
+  const statusOf = async () => {
+    const body = JSON.stringify(chat(mail));
+    const response = await app(
+      new Request(`http://gateway.test${CHAT}`, { method: "POST", body }),
+    );
+    const text = await response.text();
+    return [response.status, response.ok ? text.split(mail).length - 1 : null];
+  };
+  admission.holdResponse("other", 256 * 1024 * 1024 - 300_000);
+  assertEquals(await statusOf(), [503, null]);
+  admission.holdResponse("other", 0);
+  assertEquals(await statusOf(), [200, 4_000]);
+  assertEquals(admission.responseBytes(), 0);
+});
+
+Deno.test("the values of an event that its client has not taken are in the memory of responses", async () => {
+  const mail = `${"a".repeat(60)}@${"b".repeat(60)}.com`;
+  const fetch: Fetch = async (_url, { body }) => {
+    const [token = ""] = /qz\w+email/.exec(await new Response(body ?? "").text()) ?? [];
+    const chunk = (delta: JsonObject, finish_reason: string | null) => ({
+      ...{ id: "c", object: "chat.completion.chunk", created: 1, model: "m" },
+      choices: [{ index: 0, delta, finish_reason }],
+    });
+    const content = `${token} `.repeat(4_000);
+    const chunks = [chunk({ role: "assistant", content }, null), chunk({}, "stop")];
+    const events = [...chunks.map((one) => JSON.stringify(one)), "[DONE]"];
+    return new Response(streamOf([utf8Bytes(events.map((data) => `data: ${data}\n\n`).join(""))]), {
+      headers: { "content-type": "text/event-stream" },
+    });
+  };
+  const { app, gateway: { state: { admission } } } = testGateway(
+    UP + RULES,
+    scriptedWorld({ fetch }),
+  );
+  const body = JSON.stringify({ ...chat(mail), stream: true });
+  const response = await app(new Request(`http://gateway.test${CHAT}`, { method: "POST", body }));
+  const reader = response.body?.getReader();
+  let bytes = (await reader?.read())?.value?.length ?? 0;
+  assert(admission.responseBytes() > 4_000 * mail.length, `${admission.responseBytes()} bytes`);
+  for (let next = await reader?.read(); next?.done === false; next = await reader?.read()) {
+    bytes += next.value.length;
+  }
+  assert(bytes > 4_000 * mail.length);
+  assertEquals(admission.responseBytes(), 0);
+});

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { closeSchema } from "../../../src/wires/messages/closed_schema.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assert, assertEquals } from "../../support/assert.ts";
 
 const PLAIN = { type: "string" };
 const CLOSED = { additionalProperties: false };
@@ -67,4 +67,16 @@ Deno.test("the path of an object has the beginning of a long name: many objects 
   const closed = closeSchema(schema, "s", (path) => void opened.push(path));
   assertEquals(opened, [`s.properties.${"n".repeat(256)}.properties.a.additionalProperties`]);
   assertEquals(Object.keys(closed.properties ?? {})[0]?.length, 1_000_000);
+});
+
+Deno.test("the path of an object has a bound below many long names: many objects may be below them", () => {
+  const leaves = Array.from({ length: 512 }, (_, at) => [`p${at}`, { type: "object" }] as const);
+  let schema: JsonObject = { properties: Object.fromEntries(leaves), ...CLOSED };
+  for (let level = 0; level < 200; level++) {
+    schema = { properties: { ["n".repeat(256)]: schema }, ...CLOSED };
+  }
+  const opened: string[] = [];
+  closeSchema(schema, "s", (path) => void opened.push(path));
+  assertEquals(opened.length, 512);
+  assert(opened.every((path) => path.length < 2_000), `${opened[0]?.length} characters`);
 });
