@@ -9,7 +9,7 @@ const NOTHING = Buffer.alloc(0);
 const SILENCE = "Socket timeout";
 
 /** Turns of the event loop after which a server that has replied is no longer silent. */
-const LATE_TURNS = 2;
+const LATE_TURNS_COUNT = 2;
 
 /**
  * Returns a connection as a stream of the kind that the library expects. It passes on whole
@@ -87,7 +87,7 @@ class ConnectionStream extends Socket {
       if (turns === 0) return void super.destroy(error);
       this.#lateTimer = setTimeout(look, 0, turns - 1);
     };
-    look(LATE_TURNS);
+    look(LATE_TURNS_COUNT);
     return this;
   }
 
