@@ -100,7 +100,7 @@ Deno.test("a release checks its signing key before it builds anything", async ()
   assertEquals(asked > 0 && asked < text.indexOf('say "executables"'), true);
 });
 
-Deno.test("what the shell check of a release is told to allow is in the command directly below", async () => {
+Deno.test("an exception from the shell check of a release is directly above its command", async () => {
   const text = await Deno.readTextFile(`${ROOT}scripts/release`);
   const commands = [...text.matchAll(/# shellcheck disable=SC2086.*\n((?:.*\\\n)*.*)/g)];
   assertEquals(commands.map(([, command]) => / \$[a-z]+( |$)/.test(`${command}`)), [true]);
