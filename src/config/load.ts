@@ -77,7 +77,8 @@ export async function listenPlace(path: string, environment: Variables) {
   const read = await readConfig(path, environment);
   if (!read.ok) return read;
   const { value, problems } = read.source;
-  const section = isObject(value) ? value.server : undefined;
+  const written = isObject(value) ? value.server : undefined;
+  const section = isObject(written) ? { host: written.host, port: written.port } : written;
   const server = configSchema.shape.server.safeParse(section, READ_ONCE);
   if (server.success) {
     const { host, port } = server.data;

@@ -249,8 +249,12 @@ function leaf(path: string, value: Leaf["value"]): Leaf {
   return { kind: "leaf", path, value };
 }
 
-/** Returns a scalar as JSON has it: dates, and numbers that are not exact, as their text. */
+/**
+ * Returns a scalar as JSON has it: dates, and numbers that are not exact, as their text. So is `y`
+ * or `n`, which are texts for LiteLLM's parser, unlike in YAML 1.1.
+ */
 function scalar(value: unknown, source: string | undefined): Leaf["value"] {
+  if (typeof value === "boolean" && source?.length === 1) return source;
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
   const isExact = typeof value === "number" && Number.isFinite(value) &&
     (Number.isSafeInteger(value) || !Number.isInteger(value));

@@ -27,7 +27,13 @@ Deno.test("health asks a gateway that runs on when its file is broken", async ()
   await whileServing(["--config", file.path], async (terminal) => {
     const [, url = ""] = await terminal.said(/listens on (http:\S+[0-9])/);
     const config = configWith(new URL(url).port);
-    for (const broken of [config.replace("local", "lokal"), `${config}caching: {ttl: x}\n`]) {
+    for (
+      const broken of [
+        config.replace("local", "lokal"),
+        config.replace("port:", "drain_delay: x, prot: 1, port:"),
+        `${config}caching: {ttl: x}\n`,
+      ]
+    ) {
       using sameFile = await configFile(broken);
       const answer = { code: 0, out: "healthy\n", err: "" };
       assertEquals(await ran(["health", "--config", sameFile.path]), answer);

@@ -455,3 +455,15 @@ Deno.test("a fallback of the name auto, and one that no name needs, are reported
     assertEquals(result.imported.lines.find((one) => one.path === path)?.to, to);
   }
 });
+
+Deno.test("the words y and n are texts, as a key, a name and a value", () => {
+  const result = importLitellm(
+    "model_list:\n  - model_name: y\n    litellm_params: {model: openai/m, n: 2, stop: [N]}\n",
+    {},
+  );
+  assert(result.ok);
+  const { file, lines } = result.imported;
+  assert(/^ {2}"?y"?:$/m.test(file ?? ""), file ?? "");
+  assert(/stop: \[?"?N/.test((file ?? "").replace(/stop:\s+- /, "stop: ")), file ?? "");
+  assert(lines.some(({ path }) => path === "model_list[0].litellm_params.n"));
+});

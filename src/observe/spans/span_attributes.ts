@@ -57,9 +57,12 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
   };
 }
 
-/** Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions). */
+/**
+ * Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions), or `call` for
+ * an endpoint without a model, such as that of files.
+ */
 export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
-  return `${endpoint.operation ?? "call"} ${model}`;
+  return `${endpoint.operation ?? "call"} ${model}`.trimEnd();
 }
 
 /** Facts of an attempt span besides the record of its attempt. */

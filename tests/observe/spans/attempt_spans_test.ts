@@ -284,6 +284,15 @@ Deno.test("only a provider of propagate gets a traceparent: that of its attempt"
   assertEquals(other.all, []);
 });
 
+Deno.test("an attempt at an endpoint without a model has a name without one", async () => {
+  const { attempts } = await attemptsOf(
+    typed("compat", ", capabilities: {relay: [batches]}"),
+    new Request("http://localhost/v1/batches", { headers: { host: "localhost" } }),
+    () => answers(200, { object: "list", data: [] }),
+  );
+  assertEquals(attempts.map(({ name }) => name), ["call"]);
+});
+
 Deno.test("the access line has the trace and the span of the exported request span", async () => {
   const { call, log } = await attemptsOf(
     oneProvider(URL_OF_UP),

@@ -99,3 +99,9 @@ Deno.test("a release checks its signing key before it builds anything", async ()
   const asked = text.indexOf("scripts/packaging/sign.sh ready || die");
   assertEquals(asked > 0 && asked < text.indexOf('say "executables"'), true);
 });
+
+Deno.test("an exception from the shell check of a release is directly above its command", async () => {
+  const text = await Deno.readTextFile(`${ROOT}scripts/release`);
+  const commands = [...text.matchAll(/# shellcheck disable=SC2086.*\n((?:.*\\\n)*.*)/g)];
+  assertEquals(commands.map(([, command]) => / \$[a-z]+( |$)/.test(`${command}`)), [true]);
+});
