@@ -58,8 +58,8 @@ export function requestAttributes(report: Readonly<CallReport>): SpanAttributes 
 }
 
 /**
- * Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions), or `call` for
- * an endpoint without a model, such as that of files.
+ * Returns the span name of an attempt: `chat MODEL` (OpenTelemetry GenAI conventions); `call`
+ * without a model, as for files.
  */
 export function attemptName({ endpoint }: Readonly<CallReport>, { model }: Attempt): string {
   return `${endpoint.operation ?? "call"} ${model}`.trimEnd();
