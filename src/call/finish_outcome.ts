@@ -42,6 +42,18 @@ export async function storeValuesOf(call: Call, id: string): Promise<void> {
   if (privacy !== null) await storeValues(call, privacy, { id });
 }
 
+/**
+ * Stores the values of a request for what it changes at its provider, which may have done so even
+ * if its answer is refused or never arrives.
+ */
+export async function storeSentValues(
+  call: Call,
+  privacy: CallPrivacy,
+  { hasSideEffects }: Pick<Candidate, "hasSideEffects">,
+): Promise<void> {
+  if (hasSideEffects && privacy.tokens.size > 0) await storeValues(call, privacy, {});
+}
+
 async function finishWith(
   call: Call,
   answer: AnswerText,

@@ -16,7 +16,7 @@ import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
-import { finishOutcome, storeValuesOf } from "../call/finish_outcome.ts";
+import { finishOutcome, storeSentValues, storeValuesOf } from "../call/finish_outcome.ts";
 import { newResponseMemory } from "../call/response_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
@@ -78,6 +78,7 @@ export async function open(
   // The request is written in one piece too.
   const turn = turnForText(turns, admission.bodyBytesOf(call.id));
   if (turn !== null) await turn;
+  if (privacy !== null) await storeSentValues(call, privacy, candidate);
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every
   // client.

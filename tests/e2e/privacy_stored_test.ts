@@ -520,6 +520,38 @@ Deno.test("a conversation that a provider stores has one token for a value of it
   assertEquals(read.response.headers.get("x-gateway-redacted"), null);
 });
 
+Deno.test("a turn of a conversation that a provider stores is restored when it is read, although its answer was refused or broken", async () => {
+  const refusing = [
+    "find: [email], action: replace",
+    "words: [stop], phase: response, action: refuse",
+  ];
+  for (const answer of [nativeResponse("stop"), {}]) {
+    const config = configOf(true).replace("responses_lifecycle", "conversations: true, $&")
+      .replace(/\nprivacy:[^]*/, privacyConfig(refusing));
+    const items: object[] = [];
+    const gateway = gatewayOf(config, (_token, body) => {
+      const { conversation, input, items: added } = JSON.parse(body);
+      if (input !== undefined) {
+        items.push({ id: "msg_1", type: "message", role: "user", content: input });
+      }
+      if (conversation !== undefined) return answer;
+      return added === undefined
+        ? { id: "conv_1", object: "conversation", created_at: 1, metadata: {} }
+        : { object: "list", data: items, has_more: false };
+    });
+    await gateway.call("POST", "/v1/conversations", {});
+    const turn = { model: "m", conversation: "conv_1", input: `Mail ${VALUE}` };
+    const failed = await gateway.call("POST", "/v1/responses", turn);
+    assert(failed.response.status >= 400 && TOKEN.test(gateway.sent[1] ?? ""), failed.text);
+    const path = "/v1/conversations/conv_1/items";
+    await gateway.call("POST", path, {
+      items: [{ type: "message", role: "user", content: "Bye" }],
+    });
+    const { text } = await gateway.call("GET", path);
+    assert(text.includes(`Mail ${VALUE}`), text);
+  }
+});
+
 Deno.test("a conversation that the gateway stores keeps its tokens over turns, also where sessions are those of the header alone", async () => {
   for (const sessions of ["agents", "header"]) {
     const config = configOf(false).replace("routing:", `routing:\n  sessions: ${sessions}`);
