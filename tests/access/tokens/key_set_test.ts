@@ -36,7 +36,7 @@ Deno.test("a key whose use or operations are not those of a signature verifies n
   for (const [name = "", text = ""] of others) assert(!(await withMember(name, text)).ok, text);
 });
 
-Deno.test("a key that can verify no signature, such as a point beside its curve, is none", async () => {
+Deno.test("a key that can verify no signature, such as a point that is not on its curve, is not usable", async () => {
   const [p384, ed25519, rsa] = await Promise.all(
     ["ES384", "EdDSA", "RS256"].map(async (alg) => (await newSigningKey("k1", alg)).publicJwk),
   );
