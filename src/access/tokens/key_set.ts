@@ -1,3 +1,4 @@
+import { createPublicKey } from "node:crypto";
 import { importJWK } from "jose";
 import { isObject, parseJson } from "../../core/json/json.ts";
 
@@ -17,8 +18,8 @@ const ALGORITHMS = {
   EdDSA: "Ed25519",
 } as const;
 
-/** Bounds of the length of an RSA modulus: a shorter one is weak, a longer one slow. */
-const MIN_MODULUS_BYTES = 2048 / 8, MAX_MODULUS_BYTES = 8192 / 8;
+/** Bounds of the length of an RSA modulus: a shorter one is weak, a longer one never verifies. */
+const MIN_MODULUS_BYTES = 2048 / 8, MAX_MODULUS_BYTES = 4096 / 8;
 
 /** A public key of an issuer. */
 export interface VerifyingKey {
@@ -88,8 +89,10 @@ async function parseKey(written: Written): Promise<VerifyingKey | null> {
   const jwk = publicMembers(written);
   if (fitting === undefined || jwk === null) return null;
   try {
-    // A key that cannot be imported would fail for each token.
+    // A key that cannot be imported would fail for each token. The runtime looks at the point of a
+    // curve and at an exponent only when it verifies, except for this form of a key.
     await importJWK(jwk, fitting[0]);
+    createPublicKey({ key: jwk, format: "jwk" });
   } catch {
     return null;
   }

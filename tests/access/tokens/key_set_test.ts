@@ -35,3 +35,26 @@ Deno.test("a key whose use or operations are not those of a signature verifies n
   ];
   for (const [name = "", text = ""] of others) assert(!(await withMember(name, text)).ok, text);
 });
+
+Deno.test("a key that can verify no signature, such as a point that is not on its curve, is not usable", async () => {
+  const [p384, ed25519, rsa] = await Promise.all(
+    ["ES384", "EdDSA", "RS256"].map(async (alg) => (await newSigningKey("k1", alg)).publicJwk),
+  );
+  const good = [KEY.publicJwk, p384, ed25519, rsa, { ...rsa, e: "Aw" }, {
+    ...rsa,
+    n: `AAAA${rsa?.n}`,
+  }];
+  for (const key of good) assert((await parseKeySet(JSON.stringify({ keys: [key] }))).ok);
+  const broken = [
+    { ...KEY.publicJwk, y: KEY.publicJwk.x },
+    { ...KEY.publicJwk, x: "AA", y: "AA" },
+    { ...p384, y: p384?.x },
+    { ...ed25519, x: "AA" },
+    { ...rsa, e: "" },
+    { ...rsa, e: "AQ" },
+  ];
+  for (const key of broken) {
+    const problem = { ok: false, problem: "has no usable key" } as const;
+    assertEquals<unknown>(await parseKeySet(JSON.stringify({ keys: [key] })), problem);
+  }
+});
