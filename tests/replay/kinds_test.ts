@@ -259,7 +259,7 @@ Deno.test("other permissions of the client key are a difference, also where the 
     await changed("name: team-a", "name: team-a, endpoints: [embeddings]", KEYED, KEYS),
     [
       "key: all -> endpoints: embeddings",
-      "refused model: main -> openai/gpt-4o -> 403 endpoint_not_allowed",
+      "refused: main -> openai/gpt-4o -> 403 endpoint_not_allowed",
     ],
   );
 });
