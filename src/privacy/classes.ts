@@ -235,9 +235,9 @@ const BASE64 = /^[A-Za-z0-9+/_=\r\n-]*$/;
  */
 const DATA_URL = /^\s{0,100}data:[^,]{0,1000};\s{0,100}base64\s{0,100},/i;
 
-/** True if a string is long data in base64. */
-export function isBase64(text: string): boolean {
-  return text.length >= MIN_DATA_CHARS && BASE64.test(text);
+/** True if a string is long data in base64, or as short as `minChars`. */
+export function isBase64(text: string, minChars = MIN_DATA_CHARS): boolean {
+  return text.length >= minChars && BASE64.test(text);
 }
 
 /** Reasoning that the gateway has sealed: a checksum, and data in base64. */

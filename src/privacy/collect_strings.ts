@@ -93,8 +93,11 @@ export function* collectStrings(
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
       if (kindOfString === "opaque" && isOpaque(string)) return;
-      if (kindOfString === "unread" && dataUrl === null && isBase64(string)) {
-        return void unread.push(start);
+      if (kindOfString === "unread" && dataUrl === null) {
+        const isLong = isBase64(string);
+        // A short one may be a small image or document as well as a value; a result may be a word.
+        if (isLong || path.at(-1) !== "result" && isBase64(string, 1)) unread.push(start);
+        if (isLong) return;
       }
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
