@@ -16,6 +16,7 @@ const CONTENTS = [
   "messages[].content[].content",
   "messages[].content[].content.content",
   "messages[].content[].source.content[]",
+  "messages[].content[].content[].source.content[]",
   "system[]",
   "system",
   "input[].content[]",
@@ -136,6 +137,7 @@ const ROWS: readonly (readonly [string, StringClass])[] = [
   ["conversation.id", "name"],
   ["previous_response_id", "name"],
   ["prompt.id", "name"],
+  ["prompt.variables.*.file_data", "unread"],
   ["input_file_id", "name"],
   ["part_ids[]", "name"],
   ["endpoint", "tag"],
@@ -173,7 +175,7 @@ function compileRows(
 }
 
 /** Maximum number of steps of the path of a row. */
-const MAX_ROW_STEP_COUNT = 10;
+const MAX_ROW_STEP_COUNT = 11;
 
 /** Returns the class of the string at a path, by the path alone. */
 export function classOf(path: JsonPath): StringClass {
@@ -235,9 +237,9 @@ const BASE64 = /^[A-Za-z0-9+/_=\r\n-]*$/;
  */
 const DATA_URL = /^\s{0,100}data:[^,]{0,1000};\s{0,100}base64\s{0,100},/i;
 
-/** True if a string is long data in base64, or as short as `minChars`. */
-export function isBase64(text: string, minChars = MIN_DATA_CHARS): boolean {
-  return text.length >= minChars && BASE64.test(text);
+/** True if a string is long data in base64. */
+export function isBase64(text: string): boolean {
+  return text.length >= MIN_DATA_CHARS && BASE64.test(text);
 }
 
 /** Reasoning that the gateway has sealed: a checksum, and data in base64. */

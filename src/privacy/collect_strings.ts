@@ -94,10 +94,10 @@ export function* collectStrings(
       if (kindOfString === "tag" && isTag(string)) return;
       if (kindOfString === "opaque" && isOpaque(string)) return;
       if (kindOfString === "unread" && dataUrl === null) {
-        const isLong = isBase64(string);
-        // A short one may be a small image or document as well as a value; a result may be a word.
-        if (isLong || path.at(-1) !== "result" && isBase64(string, 1)) unread.push(start);
-        if (isLong) return;
+        const isData = isBase64(string);
+        // Any other one may be a value, or data that a lenient provider reads; a result, a word.
+        if (isData || path.at(-1) !== "result") unread.push(start);
+        if (isData) return;
       }
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;

@@ -261,8 +261,17 @@ Deno.test("a short image, document or recording is unread too, and is searched; 
       { type: "document", source: { type: "base64", media_type: "application/pdf", data } },
       { type: "input_audio", input_audio: { data, format: "wav" } },
       { type: "file", file: { file_data: data } },
+      { type: "file", file: { file_data: `${data} ${data}` } },
     ]
   ) assertEquals(await unreadIn({ messages: [{ content: [part] }] }), 1, part.type);
+  const image = { type: "image", source: { type: "base64", data } };
+  const inner = { type: "document", source: { type: "content", content: [image] } };
+  const result = { type: "tool_result", tool_use_id: "t", content: [inner] };
+  for (const part of [inner, result]) {
+    assertEquals(await unreadIn({ messages: [{ content: [part] }] }), 1, part.type);
+  }
+  const variables = { any: { type: "input_file", file_data: data } };
+  assertEquals(await unreadIn({ prompt: { id: "p", variables } }), 1);
   const document = { type: "document", source: { type: "text", data: "hello" } };
   assertEquals(await unreadIn({ messages: [{ content: [document] }] }), 0);
   assertEquals(await unreadIn({ input: [{ type: "call", result: "done" }] }), 0);
