@@ -40,10 +40,17 @@ export function findEndpoint(
   path: string,
 ): { readonly api: EndpointName | null; readonly endpoint: Endpoint } | null {
   for (const { name, endpoints } of clientApis) {
-    const endpoint = endpoints.find((one) => one.path === path && one.method === "POST");
+    const endpoint = endpoints.find((one) => one.method === "POST" && fits(one.path, path));
     if (endpoint !== undefined) return { api: name, endpoint };
   }
   return null;
+}
+
+/** True if a path is one of those of an endpoint, which may have parameters. */
+function fits(pattern: string, path: string): boolean {
+  const [names, parts] = [pattern.split("/"), path.split("/")];
+  return names.length === parts.length &&
+    names.every((name, at) => name.startsWith(":") ? parts[at] !== "" : name === parts[at]);
 }
 
 /** Returns the name of the client API with a POST to this path; null if there is none. */

@@ -1,3 +1,4 @@
+import type { EndpointFacts } from "../core/endpoint.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import { textOfString, walkJson } from "../privacy/json_strings.ts";
@@ -27,8 +28,13 @@ export async function recallPath(call: Call, privacy: CallPrivacy): Promise<void
   if (isNamed && areJson.at(-1) === true) privacy.answer.isJsonText = true;
 }
 
+/** The path of a call, and that of its endpoint. */
+type CalledPath = Pick<Call, "path"> & {
+  readonly report: { readonly endpoint: Pick<EndpointFacts, "path"> };
+};
+
 /** Returns the identifiers in the path of a call, as bodies have them. */
-export function pathIds({ path, report: { endpoint } }: Call): string[] {
+export function pathIds({ path, report: { endpoint } }: CalledPath): string[] {
   const pattern = endpoint.path.split("/");
   return path.split("/").filter((_part, at) => pattern[at]?.startsWith(":")).map(decodeUriText);
 }

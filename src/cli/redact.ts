@@ -2,6 +2,7 @@ import { findEndpoint } from "../api/registry.ts";
 import { newCallClient } from "../call/call.ts";
 import type { Generation } from "../call/generation.ts";
 import { scopesOf } from "../call/privacy.ts";
+import { pathIds } from "../call/stored_values.ts";
 import { redactedText } from "../call/gateway_fields.ts";
 import { load } from "../config/load.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
@@ -74,15 +75,17 @@ export const redact: Command = {
     const endpoint = findEndpoint(path ?? "");
     const call = {
       headers,
+      path: path ?? "",
       generation,
       caller: { name: caller },
       client: newCallClient(),
-      report: { endpoint: { api: endpoint?.api ?? null } },
+      report: { endpoint: { api: endpoint?.api ?? null, path: endpoint?.endpoint.path ?? "" } },
     };
+    const [root] = pathIds(call);
     const found: { readonly match: Match; readonly path: string }[] = [];
     const replaced = await replaceJson(privacy, request.text, request.value, {
       pace: NO_PACE,
-      scopes: scopesOf(call, request.value),
+      scopes: scopesOf(call, request.value, root),
       masks: endpoint?.endpoint.masksValues === true,
       onMatch: (match, at) => void found.push({ match, path: path === undefined ? "text" : at }),
     });

@@ -16,6 +16,7 @@ const CONTENTS = [
   "messages[].content[].content",
   "messages[].content[].content.content",
   "messages[].content[].source.content[]",
+  "messages[].content[].content[].source.content[]",
   "system[]",
   "system",
   "input[].content[]",
@@ -136,6 +137,7 @@ const ROWS: readonly (readonly [string, StringClass])[] = [
   ["conversation.id", "name"],
   ["previous_response_id", "name"],
   ["prompt.id", "name"],
+  ["prompt.variables.*.file_data", "unread"],
   ["input_file_id", "name"],
   ["part_ids[]", "name"],
   ["endpoint", "tag"],
@@ -173,7 +175,7 @@ function compileRows(
 }
 
 /** Maximum number of steps of the path of a row. */
-const MAX_ROW_STEP_COUNT = 10;
+const MAX_ROW_STEP_COUNT = 11;
 
 /** Returns the class of the string at a path, by the path alone. */
 export function classOf(path: JsonPath): StringClass {

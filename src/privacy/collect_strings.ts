@@ -93,8 +93,11 @@ export function* collectStrings(
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
       if (kindOfString === "opaque" && isOpaque(string)) return;
-      if (kindOfString === "unread" && dataUrl === null && isBase64(string)) {
-        return void unread.push(start);
+      if (kindOfString === "unread" && dataUrl === null) {
+        const isData = isBase64(string);
+        // Any other one may be a value, or data that a lenient provider reads; a result, a word.
+        if (isData || path.at(-1) !== "result") unread.push(start);
+        if (isData) return;
       }
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;

@@ -81,7 +81,7 @@ function* replaceValues(
   count(privacy, found);
   if (options.onMatch !== undefined) {
     for (const { string, matches } of found) {
-      const path = writePath(yield* pathAt(text, string.start));
+      const path = yield* shownPath(text, string.start, found);
       for (const match of matches) options.onMatch(match, path);
     }
   }

@@ -30,12 +30,13 @@ const ASCII = /^[\0-\x7f]*$/;
 
 /**
  * Returns a text with one letter case, one sigma, as a word in lower case ends with another, and
- * with accents as characters of their own, as which either text may have them.
+ * with accents as characters of their own, as which either text may have them. A capital ẞ is only
+ * in lower case the letter whose other case is SS.
  */
 function fold(text: string): string {
   return ASCII.test(text)
     ? text.toLowerCase()
-    : text.toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFD");
+    : text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFD");
 }
 
 /** Characters that one character of a phrase may be in another letter case, at most. */

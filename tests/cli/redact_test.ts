@@ -74,13 +74,28 @@ routing:
     );
   const first = await shownAndSent("/v1/responses", { input: TEXT }, config);
   const [token = "none"] = /qz\w{16}email/.exec(first.sent) ?? [];
-  for (const more of [{ previous_response_id: "resp_1" }, { conversation: "conv_1" }]) {
-    const fields = { input: TEXT, ...more };
-    const { shown, sent } = await shownAndSent("/v1/responses", fields, config);
+  const continuing = [
+    ["/v1/responses", { input: TEXT, previous_response_id: "resp_1" }],
+    ["/v1/responses", { input: TEXT, conversation: "conv_1" }],
+    ["/v1/conversations/conv_1/items", { items: [{ role: "user", content: TEXT }] }],
+  ] as const;
+  for (const [path, fields] of continuing) {
+    const { shown, sent } = await shownAndSent(path, fields, config);
     const [own = "", other] = [shown, sent].map((text) => /qz\w{16}email/.exec(text)?.[0]);
     assert(own !== token, own);
-    assertEquals(own, other, JSON.stringify(more));
+    assertEquals(own, other, JSON.stringify(fields));
   }
+});
+
+Deno.test("redact shows no value in the path of another one", async () => {
+  using file = await configFile(
+    oneProvider("http://up.test") +
+      privacyConfig(["find: [email], action: monitor", "find: [us_ssn], action: mask"]),
+  );
+  using request = await configFile('{"metadata":{"bob@example.com":"987-65-4321"}}');
+  const args = ["--config", file.path, "--file", request.path, "--path", "/v1/chat/completions"];
+  const { out } = await ran(["redact", ...args]);
+  assertStringIncludes(out, "\nr1 (mask): metadata.*, characters 0 to 11, length 11\n");
 });
 
 Deno.test("redact restores a text with the request that it answers", async () => {

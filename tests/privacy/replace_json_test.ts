@@ -248,6 +248,40 @@ Deno.test("data in base64 is counted and not searched; what only has its place i
   assertEquals(await of(planted, MAIL), "privacy_unreplaceable messages[0].content[0].source.data");
 });
 
+Deno.test("a short image, document or recording is unread too, and is searched; a short result is a word", async () => {
+  const data = "R0lGODlhAQABAIAAAAAAAP///yH5BAEAAAAALAAAAAABAAEAAAIBRAA7";
+  const unreadIn = async (value: JsonObject) => {
+    const privacy = callWith("find: [email, card], action: replace");
+    assertEquals(await replaced(privacy, JSON.stringify(value)), JSON.stringify(value));
+    return privacy.counts.unread;
+  };
+  for (
+    const part of [
+      { type: "image", source: { type: "base64", media_type: "image/gif", data } },
+      { type: "document", source: { type: "base64", media_type: "application/pdf", data } },
+      { type: "input_audio", input_audio: { data, format: "wav" } },
+      { type: "file", file: { file_data: data } },
+      { type: "file", file: { file_data: `${data} ${data}` } },
+    ]
+  ) assertEquals(await unreadIn({ messages: [{ content: [part] }] }), 1, part.type);
+  const image = { type: "image", source: { type: "base64", data } };
+  const inner = { type: "document", source: { type: "content", content: [image] } };
+  const result = { type: "tool_result", tool_use_id: "t", content: [inner] };
+  for (const part of [inner, result]) {
+    assertEquals(await unreadIn({ messages: [{ content: [part] }] }), 1, part.type);
+  }
+  const variables = { any: { type: "input_file", file_data: data } };
+  assertEquals(await unreadIn({ prompt: { id: "p", variables } }), 1);
+  const document = { type: "document", source: { type: "text", data: "hello" } };
+  assertEquals(await unreadIn({ messages: [{ content: [document] }] }), 0);
+  assertEquals(await unreadIn({ input: [{ type: "call", result: "done" }] }), 0);
+  const planted = { messages: [{ content: [{ file: { file_data: "4111111111111111" } }] }] };
+  assertEquals(
+    await of(planted, "find: [card], action: replace"),
+    "privacy_unreplaceable messages[0].content[0].file.file_data",
+  );
+});
+
 Deno.test("lists of tokens are counted as unread, and data is refused with its path", async () => {
   const refusing = (value: JsonObject) => {
     const privacy = callWith(MAIL);
