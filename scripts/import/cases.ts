@@ -124,6 +124,12 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "short" }],
   },
   {
+    name: "an alias with fallbacks, which the name behind it has not",
+    file: `model_list:\n${entry("a", "openai/m-a", "500")}${entry("b", "openai/m-b", "ok")}` +
+      "router_settings: {num_retries: 1, model_group_alias: {short: a}, fallbacks: [{short: [b]}]}\n",
+    requests: [{ model: "short" }, { model: "a" }],
+  },
+  {
     name: "a pattern that is the pattern of the provider",
     file: `model_list:\n${entry('"claude-*"', '"openai/claude-*"', "ok")}`,
     requests: [{ model: "claude-x" }],

@@ -19,7 +19,7 @@ import {
   truthOf,
 } from "./source.ts";
 import { newVariables, variableName } from "./variables.ts";
-import { type Part, type Section, writeFile, type Written } from "./written_file.ts";
+import { type Part, type Section, writeFile } from "./written_file.ts";
 
 const HEAD = [
   "Written by switchyard import claude-code-router. ${NAME} is an environment variable; a file .env",
@@ -89,12 +89,11 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
   if (isExport) reportExport(parsed.root, root, draft);
-  const [first] = main;
-  const file = first === undefined ? null : writeFile(HEAD, [
+  const file = main.length === 0 ? null : writeFile(HEAD, [
     ...draft.sections(["server"]),
     { key: "providers", from: [], parts: providers.parts() },
     modelsPart(),
-    routes(first),
+    routes(),
     ...draft.sections(["security", "logging"]),
   ]);
   return {
@@ -244,7 +243,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     };
   }
 
-  function routes(first: Target): Part {
+  function routes(): Part {
     const ids = [...known.values()];
     return {
       key: "routing",
@@ -257,7 +256,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
             ...AGENT,
             targets: ids.map(targetAt),
           },
-          { name: "main", ...AGENT, targets: [first] },
+          { name: "main", ...body(main) },
         ],
       },
     };
@@ -272,7 +271,7 @@ function addressOf(provider: Tree): Tree | undefined {
 /** Agents send a web search that the provider would run, and need signs of life while it thinks. */
 const AGENT = { omit_tools: ["web_search"], early_head: "20s" } as const;
 
-function body([first, ...others]: readonly Target[]): Written {
+function body([first, ...others]: readonly Target[]): Settings {
   return {
     ...AGENT,
     targets: first === undefined ? [] : [first],

@@ -85,11 +85,16 @@ function read(
     // Other strategies of LiteLLM do not look at weights.
     isWeighted: (strategyIn(router) ?? "weighted") === "weighted",
   });
+  // LiteLLM looks for fallbacks of an alias by the alias itself, never by the name behind it.
+  const named = new Map(models.named);
+  for (const [alias, name] of aliases) {
+    const one = models.named.get(name);
+    if (one !== undefined) named.set(alias, { ...one, name: alias });
+  }
   const find = (name: string): string | null => {
-    if (models.named.has(name)) return name;
-    const target = aliases.get(name) ??
-      entries.find((entry) => entry.written === name)?.name;
-    return target !== undefined && models.named.has(target) ? target : null;
+    if (named.has(name)) return name;
+    const target = entries.find((entry) => entry.written === name)?.name;
+    return target !== undefined && named.has(target) ? target : null;
   };
   const lists = FALLBACK_KEYS.flatMap((key) => {
     const [used, ...others] = [router, settings, root].map((section) => memberOf(section, key))
@@ -97,7 +102,7 @@ function read(
     for (const tree of others) report.noMeaning(tree, `that of ${sectionOf(used)} counts`);
     return used === undefined ? [] : [[key, used] as const];
   });
-  const chains = newChains(lists, models.named, find, report);
+  const chains = newChains(lists, named, find, report);
   readRetries(router, settings, draft);
   readRouter(router, settings, draft);
   readSettings(settings, refusingText(providers), draft);
@@ -112,7 +117,7 @@ function read(
   }
   const file = models.named.size === 0
     ? null
-    : writeLitellmFile({ models, aliases, chains, providers, draft });
+    : writeLitellmFile({ models, named, chains, providers, draft });
   return {
     ok: true,
     collisions: variables.collisions(),

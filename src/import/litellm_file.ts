@@ -17,18 +17,18 @@ const HEAD = [
 /** Parts of the file. */
 interface FileParts {
   readonly models: Models;
-  /** Names for which the aliases are. */
-  readonly aliases: ReadonlyMap<string, string>;
+  /** The names of the models, then the aliases, each with what serves it. */
+  readonly named: ReadonlyMap<string, Named>;
   readonly chains: Chains;
   readonly providers: Providers;
   readonly draft: Draft;
 }
 
 /** Returns the text of the file with what was read from a source. */
-export function writeLitellmFile({ models, aliases, chains, providers, draft }: FileParts): string {
+export function writeLitellmFile({ models, named, chains, providers, draft }: FileParts): string {
   return writeFile(HEAD, [
     server(),
-    ...partsOf(models, aliases, chains, providers),
+    ...partsOf(named, chains, providers),
     routing(models, chains, draft.sections(["routing"])),
     ...pricing(models),
     ...draft.sections(["security", "retry", "circuit_breaker", "caching", "state", "logging"]),
@@ -36,17 +36,12 @@ export function writeLitellmFile({ models, aliases, chains, providers, draft }: 
 }
 
 function partsOf(
-  models: Models,
-  aliases: ReadonlyMap<string, string>,
+  named: ReadonlyMap<string, Named>,
   chains: Chains,
   providers: Providers,
 ): readonly Section[] {
-  const named = [...models.named.values()].filter(({ name }) => name !== OPEN_MODEL);
-  const parts: Part[] = named.map((one) => modelPart(one.name, one, chains));
-  for (const [alias, name] of aliases) {
-    const one = models.named.get(name);
-    if (one !== undefined) parts.push({ ...modelPart(name, one, chains), key: alias });
-  }
+  const parts = [...named.values()].filter(({ name }) => name !== OPEN_MODEL)
+    .map((one) => modelPart(one.name, one, chains));
   return [
     { key: "providers", from: [], parts: providers.parts() },
     ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],

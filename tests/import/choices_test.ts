@@ -119,6 +119,22 @@ Deno.test("the lists of fallbacks of one section count, and of them the first on
   );
 });
 
+Deno.test("an alias falls back by its own list, and the name behind it by another", () => {
+  const { file, line } = imported({
+    model_list: [entry("a", "openai/a"), entry("b", "openai/b"), entry("c", "openai/c")],
+    router_settings: {
+      model_group_alias: { short: "a", other: "b" },
+      fallbacks: [{ a: ["b"] }, { other: ["c"] }, { c: ["other"] }],
+    },
+  });
+  const fallback = (name: string) =>
+    [...part(file, name).split("fallback:")[1]?.matchAll(/model: (\w)/g) ?? []].map(([, one]) =>
+      one
+    );
+  assertEquals(["a", "short", "b", "other", "c"].map(fallback), [["b"], [], [], ["c"], ["b"]]);
+  assert(line("router_settings.fallbacks[1].other[0]").includes("models.other.fallback"));
+});
+
 Deno.test("of lists of fallbacks for all names the last one counts", () => {
   const { file, line } = imported({
     model_list: MODELS,
