@@ -4,6 +4,7 @@ import { decodeHeaderText } from "../core/header_fields.ts";
 import { type Session, SESSION_HEADERS, type SessionSource } from "../core/session.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { Call } from "./call.ts";
+import { conversationIn } from "./stored_values.ts";
 
 const [FIRST_HEADER] = SESSION_HEADERS;
 
@@ -69,10 +70,6 @@ function namedByBody({ api, body }: SessionParts): Session | null {
   }
 }
 
-function conversationIn({ conversation }: JsonObject): JsonValue | undefined {
-  return isObject(conversation) ? conversation.id : conversation;
-}
-
 function sessionFrom(from: SessionSource, value: JsonValue | undefined): Session | null {
   const name = typeof value === "string" ? nameIn(value) : null;
   return name === null ? null : { name, from };
@@ -117,7 +114,7 @@ export function recordBodySession(call: Call, parts: Omit<SessionParts, "api">):
   const { client, report } = call;
   if (report.endpoint.api === "responses" && parts.body !== undefined) {
     const id = conversationIn(parts.body);
-    report.conversation = typeof id === "string" ? nameIn(id) : null;
+    report.conversation = id === undefined ? null : nameIn(id);
   }
   if (client.session !== null && client.session.from !== "connection") return;
   const { api } = report.endpoint;

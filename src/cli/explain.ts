@@ -1,6 +1,6 @@
-import { visible } from "../core/visible_text.ts";
 import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
+import { visible } from "../core/visible_text.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
 import { policyOf } from "../call/privacy.ts";

@@ -1,3 +1,4 @@
+import { pushAll } from "../core/push_all.ts";
 import { exportLine } from "../record/export_record.ts";
 import type { Hit } from "../record/record_file.ts";
 import type { RecordPlace, RecordText, ReplayFilter } from "../replay/record_set.ts";
@@ -5,12 +6,6 @@ import { placesIn } from "../replay/record_set.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { findSource, type LogProblem } from "./log_source.ts";
 import type { Terminal } from "./terminal.ts";
-
-const NO_BYTES = new Uint8Array();
-
-function timeOf(hit: Hit): number {
-  return "record" in hit ? Date.parse(hit.record.at) : hit.at;
-}
 
 /** Maximum size of the records that are read from a gateway or its file. */
 const MAX_READ_BYTES = 512 * 1024 * 1024;
@@ -78,25 +73,28 @@ async function readGateway(
   const lines: Uint8Array[] = [];
   const encoder = new TextEncoder();
   let bytes = 0;
-  const search = (since: string | undefined, limit: number, each: (hit: Hit) => void) =>
-    source.search({
-      limit,
-      before: null,
-      withContent: limit > 1,
-      onClosed(records) {
-        // Those that cannot be read may be of the key.
-        for (let left = limit > 1 ? records : 0; left > 0; left--) lines.push(NO_BYTES);
-      },
-      filter: (name) => name === "key" ? key ?? undefined : name === "since" ? since : undefined,
-    }, each);
+  const ofKey = {
+    before: null,
+    filter: (name: string) => name === "key" ? key ?? undefined : undefined,
+  };
   let problem: LogProblem | null;
   try {
     // The times of a filter are before the newest record, which no call with a later time follows.
     let newest = NaN;
-    problem = await search(undefined, 1, (hit) => newest = timeOf(hit));
+    problem = await source.search(
+      { ...ofKey, limit: 1, withContent: false },
+      (hit) => newest = timeOf(hit),
+    );
     const since = sinceMs(newest);
     const from = Number.isFinite(since) ? new Date(since).toISOString() : undefined;
-    problem ??= await search(from, Infinity, (hit) => {
+    problem ??= await source.search({
+      ...ofKey,
+      limit: Infinity,
+      withContent: true,
+      filter: (name) => name === "since" ? from : ofKey.filter(name),
+      // Those that cannot be read may be of the key.
+      onClosed: (records) => pushAll(lines, Array(records).fill(NO_BYTES)),
+    }, (hit) => {
       const line = encoder.encode("record" in hit ? exportLine(hit.record) : "");
       bytes += line.length;
       if (bytes <= MAX_READ_BYTES) lines.push(line);
@@ -120,4 +118,12 @@ async function readGateway(
       [Symbol.dispose]: () => {},
     },
   };
+}
+
+/** Line of a record that cannot be read. */
+const NO_BYTES = new Uint8Array();
+
+/** Returns the Unix time of a found record in milliseconds. */
+function timeOf(hit: Hit): number {
+  return "record" in hit ? Date.parse(hit.record.at) : hit.at;
 }

@@ -3,12 +3,12 @@ import { isFirstHalf } from "./surrogates.ts";
 const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
-/** Maximum length of a name where it is kept. */
+/** Maximum length of a name in sums, reports, paths and repeated parts of a request or stream. */
 const MAX_NAME_CHARS = 256;
 
 /**
- * Returns a name that a client has chosen, such as that of a model or a property, for what is kept
- * of many calls or of many places: its beginning.
+ * Returns a name of a model, a property or a call as sums, reports and paths have it, which keep or
+ * repeat it: its first 256 characters. Clients and providers choose names of any length.
  */
 export function keptName(name: string): string {
   return textBeginning(name, MAX_NAME_CHARS);

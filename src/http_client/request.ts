@@ -176,7 +176,7 @@ function collectFields(
   for (const [written, text] of Object.entries(headers)) {
     const name = written.toLowerCase();
     // Surrounding blanks and line ends are not part of a header value (Fetch, "normalize").
-    const value = AROUND.test(text) ? withoutAround(text) : text;
+    const value = AROUND.test(text) ? text.replace(ALL_AROUND, "") : text;
     const before = fields.get(name);
     fields.set(name, before === undefined ? value : `${before}, ${value}`);
   }
@@ -189,15 +189,8 @@ function collectFields(
 
 const AROUND = /^[\t\n\r ]|[\t\n\r ]$/;
 
-/** A pattern for the end would search from each blank within the text. */
-function withoutAround(text: string): string {
-  let start = 0, end = text.length;
-  while (start < end && BLANKS.includes(text.charAt(start))) start++;
-  while (end > start && BLANKS.includes(text.charAt(end - 1))) end--;
-  return text.slice(start, end);
-}
-
-const BLANKS = "\t\n\r ";
+/** From the first of many blanks only: a search from each would take the square. */
+const ALL_AROUND = /^[\t\n\r ]+|(?<![\t\n\r ])[\t\n\r ]+$/g;
 
 const NO_BYTES = new Uint8Array();
 
