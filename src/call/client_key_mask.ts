@@ -57,6 +57,8 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
  */
 export function hideKeyInPath(call: Call): void {
   const { report, generation: { tokens } } = call;
+  // A path without parameters is the gateway's own word.
+  if (report.path === report.endpoint.path) return;
   if (tokens !== null) {
     report.path = report.path.split("/").map((part) => TOKEN.test(part) ? encodeURI(LABEL) : part)
       .join("/");

@@ -125,6 +125,18 @@ Deno.test("the path of a call that runs has no client key, as the admin page sho
   assertEquals(began, ["/v1/responses/%5Bclient_key%5D"]);
 });
 
+Deno.test("a path without parameters stays as it is, also if a client key is one of its words", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const file = CONFIG.replace(KEY, "completions");
+  const began: string[] = [];
+  const { app } = testGateway(file, world, { began: ({ path }) => void began.push(path) });
+  const headers = { host: "localhost", authorization: "Bearer completions" };
+  await (await app(chatRequest({ headers }))).body?.cancel();
+  await (await app(new Request("http://localhost/v1/files/completions", { headers }))).body
+    ?.cancel();
+  assertEquals(began, ["/v1/chat/completions", "/v1/files/%5Bclient_key%5D"]);
+});
+
 Deno.test("a client key is in no path of a field and in no conversation that a span has", () => {
   const report = newReport("id", "POST", "/v1/chat/completions", 0);
   report.lossy = [`metadata.${KEY}`, "stop"];
