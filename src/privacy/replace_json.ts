@@ -260,8 +260,8 @@ function* edit(
 }
 
 /**
- * Returns the value of a match. In the arguments of a tool it is without their escapes, as an answer
- * gets it there: a key of several lines has the token that it has in a text.
+ * Returns the value of a match. In the arguments of a tool it is without their escapes, as a
+ * restored one is put there: a key of several lines has the token that it has in a text.
  */
 function valueOf({ text, isJson }: SearchedString, { start, end }: Match): string {
   const written = text.slice(start, end);

@@ -354,7 +354,7 @@ Deno.test("a value in the text of structured output is escaped, in a delta and a
   assertEquals(JSON.parse(JSON.parse(whole).text), { key: value });
 });
 
-Deno.test("beside structured output, code and summaries of reasoning have values as they are, in deltas and as a whole", () => {
+Deno.test("in an answer with structured output, code and summaries of reasoning have values as they are, in deltas and as a whole", () => {
   const form = { isJsonText: true, isThinkingSigned: false };
   const value = 'a "quoted" \\ key\nof two lines';
   const token = `${CORES.key}iraq`;
