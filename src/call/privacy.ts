@@ -181,7 +181,10 @@ export async function replaceForm(
 }
 
 /** Refuses a model in a header that has a value: providers would get it as it is. */
-function refuseModelHeader({ controls: { model } }: Call, { policy }: CallPrivacy): Failed | null {
+export function refuseModelHeader(
+  { controls: { model } }: { readonly controls: Pick<Call["controls"], "model"> },
+  { policy }: Pick<CallPrivacy, "policy">,
+): Failed | null {
   if (model === null) return null;
   const found = search(model, policy.request).find(({ rule }) => rule.action !== "monitor");
   if (found === undefined) return null;

@@ -1,7 +1,7 @@
 import { findEndpoint } from "../api/registry.ts";
-import { newCallClient } from "../call/call.ts";
+import { newCallClient, parseControls } from "../call/call.ts";
 import type { Generation } from "../call/generation.ts";
-import { scopesOf } from "../call/privacy.ts";
+import { refuseModelHeader, scopesOf } from "../call/privacy.ts";
 import { pathIds } from "../call/stored_values.ts";
 import { redactedText } from "../call/gateway_fields.ts";
 import { load } from "../config/load.ts";
@@ -68,7 +68,8 @@ export const redact: Command = {
     if (input === null || original === null) {
       return printProblems(terminal, ["The file cannot be read."]);
     }
-    const path = optionValue(options, "path");
+    // As the client's library writes it: the query chooses no endpoint.
+    const path = optionValue(options, "path")?.replace(/\?.*$/s, "");
     const request = newRequest(original, path);
     if (request === null) return printProblems(terminal, ["The request is no JSON object."]);
     const { privacy, caller } = named;
@@ -81,13 +82,17 @@ export const redact: Command = {
       client: newCallClient(),
       report: { endpoint: { api: endpoint?.api ?? null, path: endpoint?.endpoint.path ?? "" } },
     };
+    const refused = refuseModelHeader({ controls: parseControls(headers) }, privacy);
+    if (refused !== null) return printProblems(terminal, [messageOf(refused.failure)]);
     const [root] = pathIds(call);
+    const unread: string[] = [];
     const found: { readonly match: Match; readonly path: string }[] = [];
     const replaced = await replaceJson(privacy, request.text, request.value, {
       pace: NO_PACE,
       scopes: scopesOf(call, request.value, root),
       masks: endpoint?.endpoint.masksValues === true,
       onMatch: (match, at) => void found.push({ match, path: path === undefined ? "text" : at }),
+      onUnread: (at) => void unread.push(`unread: ${at}`),
     });
     if (!replaced.ok) return printProblems(terminal, [messageOf(replaced.failure)]);
     if (earlier !== undefined) {
@@ -100,7 +105,9 @@ export const redact: Command = {
         : options.has("diff")
         ? differences(request.text, replaced.value)
         : [shownText(replaced.value, path)],
-      ...options.has("count") ? [] : found.map(({ match, path }) => matchLine(match, path)),
+      ...options.has("count")
+        ? []
+        : [...found.map(({ match, path }) => matchLine(match, path)), ...unread],
       `X-Gateway-Redacted: ${redactedText(privacy.counts) || "not sent"}`,
     ];
     terminal.out(parts.map((part) => `${part}\n`).join(""));

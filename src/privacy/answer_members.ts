@@ -52,6 +52,9 @@ const ARGUMENTS: ReadonlySet<string> = new Set(["arguments", "partial_json"]);
 /** Members with the text of a model. */
 const TEXTS: ReadonlySet<string> = new Set(["content", "delta", "text"]);
 
+/** Types of objects and events with other text than that of the answer itself. */
+const OTHER_TEXTS = /reasoning|summary|refusal|input|_call/;
+
 /** Returns how a string of an answer is written; null if it is not searched. */
 export function kindOf(
   { path, parent, isKey }: StringPlace,
@@ -73,7 +76,7 @@ export function kindOf(
   if (isData(string)) return null;
   if (key === "thinking" && isSigned(parent?.signature, isThinkingSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
-  const isText = TEXTS.has(key) && !/reasoning|refusal|input/.test(type);
+  const isText = TEXTS.has(key) && !OTHER_TEXTS.test(type);
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 

@@ -27,7 +27,9 @@ function memberIndex(path: JsonPath): number {
 export function isNamedByClient(path: JsonPath): boolean {
   const at = memberIndex(path);
   const member = path[at];
-  return typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
+  const isVariable = member === "prompt" && path[at + 1] === "variables" && path.length === at + 3;
+  return isVariable ||
+    typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
 }
 
 /** True for a path in a member of the protocol with this name, or for its own. */

@@ -1,4 +1,5 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import type { JsonValue } from "../core/json/json.ts";
 import type { JsonPath } from "./json_strings.ts";
 
 /**
@@ -240,6 +241,26 @@ const DATA_URL = /^\s{0,100}data:[^,]{0,1000};\s{0,100}base64\s{0,100},/i;
 /** True if a string is long data in base64. */
 export function isBase64(text: string): boolean {
   return text.length >= MIN_DATA_CHARS && BASE64.test(text);
+}
+
+/** How files begin in base64: images, documents and archives, sound, and video. */
+const MEDIA =
+  /^(?:iVBORw0KGgo|\/9j\/|R0lGOD|SUkqA|TU0AK|JVBERi|UEsDB|UklGR|SUQz|\/\/[uv]|T2dnU|ZkxhQ|AAAA..Z0eXA|GkXfo)/;
+
+/** Least length of a file: an image of one pixel is no longer. */
+const MIN_MEDIA_CHARS = 32;
+
+/** True if a string is a file in base64, wherever it is. */
+export function isMedia(text: string): boolean {
+  return text.length >= MIN_MEDIA_CHARS && MEDIA.test(text) && BASE64.test(text);
+}
+
+/** Types of objects whose data is reasoning that a provider has encrypted. */
+const ENCRYPTED = /^(?:redacted_thinking|reasoning\.encrypted)$/;
+
+/** True if the data of an object of this type is what a provider has made. */
+export function isEncrypted(type: JsonValue | undefined): boolean {
+  return typeof type === "string" && ENCRYPTED.test(type);
 }
 
 /** Reasoning that the gateway has sealed: a checksum, and data in base64. */

@@ -3,7 +3,9 @@ import type { Span } from "../formats/edit.ts";
 import {
   classOf,
   isBase64,
+  isEncrypted,
   isKnownMember,
+  isMedia,
   isOpaque,
   isShared,
   isTag,
@@ -26,6 +28,8 @@ export interface SearchedString extends Span {
   readonly isReplaceable: boolean;
   /** True if all conversations of an application share it. */
   readonly isShared: boolean;
+  /** True for arguments of a tool, which are JSON: what a value has in them is escaped. */
+  readonly isJson?: true;
   /** The document whose text the string is; absent for any other string. */
   readonly document?: JsonObject;
 }
@@ -92,7 +96,11 @@ export function* collectStrings(
     const isText = kindOfString === "text" || kindOfString === "signed";
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
-      if (kindOfString === "opaque" && isOpaque(string)) return;
+      if (kindOfString === "opaque" && isOpaque(string)) {
+        // Other data in its place is that of the client.
+        if (path.at(-1) === "data" && !isEncrypted(parents.at(-1)?.type)) unread.push(start);
+        return;
+      }
       if (kindOfString === "unread" && dataUrl === null) {
         const isData = isBase64(string);
         // Any other one may be a value, or data that a lenient provider reads; a result, a word.
@@ -101,6 +109,7 @@ export function* collectStrings(
       }
     }
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
+    if (isText && isMedia(string)) unread.push(start);
     const shared = isShared(path) || isInstructions(value, path);
     add({
       text: dataUrl ?? string,
@@ -108,6 +117,7 @@ export function* collectStrings(
       end,
       isReplaceable: isText,
       isShared: shared,
+      ...path.at(-1) === "arguments" && { isJson: true },
       ...document !== null && { document },
     });
   }

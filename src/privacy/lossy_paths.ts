@@ -63,10 +63,22 @@ export function lossyPaths(
     }
   }
 
+  function visitTools(list: JsonPath): void {
+    const tools = valueAt(request, list);
+    for (const [index, tool] of Array.isArray(tools) ? tools.entries() : []) {
+      const own = [...list, index];
+      for (const path of PARAMETERS) visit(valueAt(tool, path), [...own, ...path]);
+      // Those of a namespace.
+      if (isObject(tool) && own.length < MAX_SCHEMA_LEVELS) visitTools([...own, "tools"]);
+    }
+  }
+
   for (const path of FORMATS) visit(valueAt(request, path), path);
-  const tools = Array.isArray(request.tools) ? request.tools : [];
-  for (const [index, tool] of tools.entries()) {
-    for (const path of PARAMETERS) visit(valueAt(tool, path), ["tools", index, ...path]);
+  visitTools(["tools"]);
+  visitTools(["functions"]);
+  const { input } = request;
+  for (const [index, item] of Array.isArray(input) ? input.entries() : []) {
+    if (isObject(item) && item.type === "additional_tools") visitTools(["input", index, "tools"]);
   }
   return found.slice(0, MAX_PATHS)
     .map((path) => path.map((step) => typeof step === "string" ? keptName(step) : step));

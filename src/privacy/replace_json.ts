@@ -1,4 +1,4 @@
-import type { JsonDocument, JsonObject } from "../core/json/json.ts";
+import { type JsonDocument, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { countMatch } from "../core/privacy_counts.ts";
 import { parseDocument } from "../formats/document.ts";
@@ -22,6 +22,8 @@ export interface ReplaceOptions {
   readonly masks?: boolean;
   /** Receives each match with its path, for people who try rules. */
   readonly onMatch?: (match: Match, path: string) => void;
+  /** Receives the path of each part that no rule can read, for the same people. */
+  readonly onUnread?: (path: string) => void;
 }
 
 /** A string with its matches. */
@@ -74,6 +76,9 @@ function* replaceValues(
   });
   counts.unread += unread.length;
   const [firstUnread] = unread;
+  if (options.onUnread !== undefined) {
+    for (const start of unread) options.onUnread(yield* shownPath(text, start, found));
+  }
   if (policy.refusesUnread && firstUnread !== undefined) {
     return refuse("privacy_unread", UNREAD, yield* shownPath(text, firstUnread, found));
   }
@@ -224,7 +229,7 @@ function* edit(
   for (const { string, matches } of ordered) {
     const scope = string.isShared ? scopes.client : scopes.conversation;
     for (const match of matches.filter(isReplaced)) {
-      const value = string.text.slice(match.start, match.end);
+      const value = valueOf(string, match);
       const kept = string.isShared ? undefined : known.get(value);
       if (tokens.take(value, match.label, scope, kept) === null) return tooManyValues();
       yield;
@@ -238,7 +243,7 @@ function* edit(
     const position = newPositions(text, string.start, string.end);
     for (const match of matches) {
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
-      const value = string.text.slice(match.start, match.end);
+      const value = valueOf(string, match);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
@@ -252,6 +257,17 @@ function* edit(
   }
   if (documents.size > 0) answer.documents = documents;
   return success(edits.length === 0 ? text : splice(text, edits));
+}
+
+/**
+ * Returns the value of a match. In the arguments of a tool it is without their escapes, as a
+ * restored one is put there: a key of several lines has the token that it has in a text.
+ */
+function valueOf({ text, isJson }: SearchedString, { start, end }: Match): string {
+  const written = text.slice(start, end);
+  if (isJson !== true || !written.includes("\\")) return written;
+  const value = parseJson(`"${written}"`);
+  return typeof value === "string" ? value : written;
 }
 
 function tooManyValues(): Failed {

@@ -98,6 +98,43 @@ Deno.test("redact shows no value in the path of another one", async () => {
   assertStringIncludes(out, "\nr1 (mask): metadata.*, characters 0 to 11, length 11\n");
 });
 
+Deno.test("redact names the parts that no rule can read, and refuses a model in a header as the gateway does", async () => {
+  const url = `data:image/png;base64,${"QUJD".repeat(30)}`;
+  const content = [{ type: "image_url", image_url: { url } }];
+  using request = await configFile(JSON.stringify({ messages: [{ role: "user", content }] }));
+  const args = ["--file", request.path, "--path", "/v1/chat/completions"];
+  const { out } = await redacted(...args);
+  assertMatch(
+    out,
+    /\nunread: messages\[0\]\.content\[0\]\.image_url\.url\nX-Gateway-Redacted: unread=1\n$/,
+  );
+  const { code, err } = await redacted(...args, "--header", "X-Gateway-Model=bob@example.com");
+  assertEquals(code, 1);
+  assert(err.includes("X-Gateway-Model") && !err.includes("bob"), err);
+});
+
+Deno.test("the query of a path is no part of the endpoint whose request redact shows", async () => {
+  using request = await configFile('{"input":"Mail bob@example.com"}');
+  const { out } = await redacted("--file", request.path, "--path", "/v1/audio/speech?beta=true");
+  assertStringIncludes(out, '{"input":"Mail [email]"}');
+});
+
+Deno.test("redact restores the arguments of a tool as JSON", async () => {
+  const words = CONFIG.replace("find: [email], action", "words: ['blue \"x\" falcon'], action");
+  using file = await configFile(words);
+  using request = await configFile(
+    JSON.stringify({ messages: [{ content: 'a blue "x" falcon' }] }),
+  );
+  const shown = (...more: readonly string[]) =>
+    ran(["redact", "--config", file.path, "--path", "/v1/chat/completions", ...more]);
+  const [token = ""] = /qz[a-z]{16}/.exec((await shown("--file", request.path)).out) ?? [];
+  const call = { function: { name: "f", arguments: JSON.stringify({ to: token }) } };
+  using answer = await configFile(JSON.stringify({ tool_calls: [call] }));
+  const { out } = await shown("--file", answer.path, "--with", request.path);
+  const [{ function: { arguments: restored } }] = JSON.parse(out).tool_calls;
+  assertEquals(JSON.parse(restored), { to: 'blue "x" falcon' });
+});
+
 Deno.test("redact restores a text with the request that it answers", async () => {
   using original = await configFile(TEXT);
   const { out } = await redacted("--text", TEXT);

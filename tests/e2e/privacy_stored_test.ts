@@ -697,6 +697,27 @@ Deno.test("a value in the JSON text of a stored completion is escaped when it is
   assertEquals((await call("GET", "/chatcmpl-1/messages")).data[0].content, `Mail ${value}`);
 });
 
+Deno.test("the stored arguments of a tool have a value of several lines as the client wrote it", async () => {
+  const key = "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----";
+  const config = configOf(false).replace("[email]", "[private_key]");
+  const gateway = gatewayOf(config, () => completion("Yes"));
+  const call = {
+    type: "function_call",
+    call_id: "c",
+    name: "f",
+    arguments: JSON.stringify({ key }),
+  };
+  const created = await gateway.call("POST", "/v1/responses", {
+    model: "m",
+    input: [call, { type: "function_call_output", call_id: "c", output: key }],
+  });
+  assertEquals(new Set(gateway.sent[0]?.match(/qz[a-z]{16}/g)).size, 1, gateway.sent[0]);
+  const { id } = JSON.parse(created.text);
+  const { text } = await gateway.call("GET", `/v1/responses/${id}/input_items?order=asc`);
+  const [first, second] = JSON.parse(text).data;
+  assertEquals([first.arguments, second.output], [call.arguments, key]);
+});
+
 Deno.test("the stored input of a local response has the label of a masked value", async () => {
   const config = configOf(false).replace("action: replace", "action: mask");
   const gateway = gatewayOf(config, () => completion("Yes"));

@@ -105,6 +105,18 @@ Deno.test("what a tool or a client has named is searched, whatever a member of t
   );
 });
 
+Deno.test("variables of a prompt have the names of their client, and their files those of a protocol", () => {
+  const variables = { id: CORES.mail, model: CORES.mail, file: { file_id: CORES.mail } };
+  const text = JSON.stringify({ prompt: { id: CORES.mail, variables } });
+  const whole = JSON.parse(finishDocument(answerOf().answer, text, PLAIN));
+  assertEquals(whole, {
+    prompt: {
+      id: CORES.mail,
+      variables: { ...variables, id: MAIL_VALUE, model: MAIL_VALUE },
+    },
+  });
+});
+
 Deno.test("the work on an answer grows with its length, however deep its strings are", () => {
   const looks = (depth: number) => {
     let count = 0;

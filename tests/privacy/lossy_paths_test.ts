@@ -26,6 +26,13 @@ Deno.test("keywords for texts in the schemas of every client API are named, and 
     below("tools.1.function.parameters"),
   );
   assertEquals(names({ tools: [{ input_schema: schema }] }), below("tools.0.input_schema"));
+  assertEquals(names({ functions: [{ parameters: schema }] }), below("functions.0.parameters"));
+  assertEquals(
+    names({ tools: [{ type: "namespace", tools: [{ parameters: schema }] }] }),
+    below("tools.0.tools.0.parameters"),
+  );
+  const added = { type: "additional_tools", tools: [{ parameters: schema }] };
+  assertEquals(names({ input: [{}, added] }), below("input.1.tools.0.parameters"));
   assertEquals(names({ logprobs: true, messages: [{ pattern: "x" }] }), ["logprobs"]);
 });
 

@@ -215,6 +215,20 @@ Deno.test("a value of instructions has one token in all conversations, also in u
   assert(own !== other);
 });
 
+Deno.test("a value has one token in a text and in the arguments of a tool, which escape it, and comes back to both", async () => {
+  const key = "-----BEGIN PRIVATE KEY-----\nMI/E\n-----END PRIVATE KEY-----";
+  const written = JSON.stringify({ key });
+  for (const args of [written, written.replace("/", "\\/")]) {
+    const privacy = callWith("find: [private_key], action: replace");
+    const call = { id: "c", function: { name: "f", arguments: args } };
+    const messages = [{ content: `Write ${key}` }, { tool_calls: [call] }, { content: "-" }];
+    const sent = await replaced(privacy, JSON.stringify({ messages }));
+    assertEquals(new Set(sent.match(/qz[a-z]{16}/g)).size, 1, sent);
+    call.function.arguments = written;
+    assertEquals(restoreJson(sent, privacy.tokens), JSON.stringify({ messages }));
+  }
+});
+
 Deno.test("of overlapping values the leftmost counts, of those the longest, then the first", async () => {
   const both = await of(
     { a: "1111 22" },
@@ -280,6 +294,47 @@ Deno.test("a short image, document or recording is unread too, and is searched; 
     await of(planted, "find: [card], action: replace"),
     "privacy_unreplaceable messages[0].content[0].file.file_data",
   );
+});
+
+Deno.test("a file in base64 is unread wherever it is, and so is data that no provider has encrypted", async () => {
+  const unreadIn = async (value: JsonObject) => {
+    const privacy = callWith("find: [email, card], action: replace");
+    assertEquals(await replaced(privacy, JSON.stringify(value)), JSON.stringify(value));
+    return privacy.counts.unread;
+  };
+  const contentOf = (part: JsonObject) => ({ messages: [{ role: "user", content: [part] }] });
+  const beginnings = [
+    "iVBORw0KGgo",
+    "/9j/",
+    "R0lGODlh",
+    "JVBERi0x",
+    "UklGR",
+    "AAAAIGZ0eXA",
+    "SUQz",
+  ];
+  for (const file of beginnings.map((beginning) => beginning + "A".repeat(40))) {
+    const places = [
+      contentOf({ type: "image_url", image_url: { url: file } }),
+      contentOf({ type: "video", video: file }),
+      { messages: [{ role: "user", content: "Hi", images: [file] }] },
+      { input: [{ role: "user", content: [{ type: "input_image", image_url: file }] }] },
+      { input: [{ image: file }] },
+      { documents: [{ image: file }] },
+    ];
+    for (const place of places) assertEquals(await unreadIn(place), 1, JSON.stringify(place));
+  }
+  const data = "QUJD".repeat(30);
+  assertEquals(await unreadIn(contentOf({ type: "image", data, mimeType: "image/png" })), 1);
+  assertEquals(await unreadIn(contentOf({ type: "text", text: "Hi", data })), 1);
+  assertEquals(await unreadIn(contentOf({ type: "redacted_thinking", data })), 0);
+  const encrypted = {
+    role: "assistant",
+    reasoning_details: [{ type: "reasoning.encrypted", data }],
+  };
+  assertEquals(await unreadIn({ messages: [encrypted] }), 0);
+  for (const text of ["/9j/", `R0lGOD is no ${"file ".repeat(9)}`, "A".repeat(99)]) {
+    assertEquals(await unreadIn(contentOf({ type: "text", text })), 0, text);
+  }
 });
 
 Deno.test("lists of tokens are counted as unread, and data is refused with its path", async () => {

@@ -354,6 +354,34 @@ Deno.test("a value in the text of structured output is escaped, in a delta and a
   assertEquals(JSON.parse(JSON.parse(whole).text), { key: value });
 });
 
+Deno.test("in an answer with structured output, code and summaries of reasoning have values as they are, in deltas and as a whole", () => {
+  const form = { isJsonText: true, isThinkingSigned: false };
+  const value = 'a "quoted" \\ key\nof two lines';
+  const token = `${CORES.key}iraq`;
+  const { records } = run(
+    answerOf().answer,
+    [
+      ...cut(token, [5]).map((delta) =>
+        eventOf({ type: "response.code_interpreter_call_code.delta", output_index: 0, delta })
+      ),
+      eventOf({ type: "response.code_interpreter_call_code.done", output_index: 0, code: token }),
+      ...cut(token, [5]).map((delta) =>
+        eventOf({ type: "response.reasoning_summary_text.delta", output_index: 1, delta })
+      ),
+      eventOf({
+        type: "response.reasoning_summary_part.done",
+        output_index: 1,
+        part: { type: "summary_text", text: token },
+      }),
+    ],
+    form,
+  );
+  const texts = joined(records, function* ({ type, delta = "", code = "", part = { text: "" } }) {
+    yield [type, delta + code + part.text];
+  });
+  assertEquals(Object.values(texts), [value, value, value, value]);
+});
+
 Deno.test("an event that is too large to be parsed has the values too, escaped as in JSON", () => {
   const numbers = Array.from({ length: 2_100_000 }, () => 1).join(",");
   const token = `${CORES.key}iraq`;
