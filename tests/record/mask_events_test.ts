@@ -155,6 +155,17 @@ Deno.test("numbers of a changed event keep their digits, and its name stays", ()
   );
 });
 
+Deno.test("an event that is nested deeper than any text loses its credential, and its record is written", () => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const event = (content: string) =>
+    `data: {"choices":[{"index":0,"delta":{"content":"${content}","deep":${deep}}}]}\n\n`;
+  const { events: mask } = newRecordMask("credentials", () => 0)();
+  assertEquals(
+    mask(event("a sk-") + event(`${KEY.slice(3)}.`), false, []),
+    event("a [api_key]") + event("."),
+  );
+});
+
 Deno.test("of a stream that was cut, no begun credential is left, also not in the event that was cut", () => {
   const [piece = () => ""] = PIECES;
   const whole = [..."The key is ", KEY.slice(0, 4), KEY.slice(4, 9), KEY.slice(9)].map(piece)
