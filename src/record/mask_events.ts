@@ -26,7 +26,9 @@ export function maskEvents(
   const values = events.map(({ data }, event) => {
     const value = /^\s*\{/.test(data) ? parseExact(data) : undefined;
     if (!isObject(value)) return value;
-    for (const { object, name, pieces } of texts.placesIn(value)) pieces.push({ event, object, name });
+    for (const { object, name, pieces } of texts.placesIn(value)) {
+      pieces.push({ event, object, name });
+    }
     return value;
   });
   const changed = new Set<number>();

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject, MAX_LEVELS, numberOf, objectsIn } from "../core/json/json.ts";
+import { isObject, type JsonObject, MAX_LEVELS, numberOf } from "../core/json/json.ts";
 
 /** A member of an object in an event with a piece of a text. */
 export interface PiecePlace<Piece> {
@@ -8,26 +8,17 @@ export interface PiecePlace<Piece> {
   readonly pieces: Piece[];
 }
 
-/** Members of events with a piece of a text. */
-const TEXTS = [
-  "content",
-  "reasoning_content",
-  "reasoning",
-  "refusal",
-  "transcript",
-  "text",
-  "thinking",
-  "partial_json",
-  "arguments",
-  "input",
-  "delta",
-];
+/** Members with a piece of a text; the last are of OpenRouter's reasoning and of OpenAI's shell. */
+const TEXTS =
+  ("content reasoning_content reasoning refusal transcript text thinking partial_json " +
+    "arguments input delta summary stdout stderr").split(" ");
+
+/** Members that say to which of several texts of its kind the piece of an event belongs. */
+const NUMBERS = "index output_index content_index summary_index command_index item_id".split(" ");
 
 /** A member with a piece of a text, or the number of the text that it belongs to. */
 const PIECE = new RegExp(
-  String.raw`"(?:(?:index|output_index)"\s*:\s*(\d+)|(${
-    TEXTS.join("|")
-  })"\s*:\s*"((?:[^"\\]|\\.)*)")`,
+  String.raw`"(?:((?:\w+_)?index)"\s*:\s*(\d+)|(${TEXTS.join("|")})"\s*:\s*"((?:[^"\\]|\\.)*)")`,
   "g",
 );
 
@@ -38,14 +29,14 @@ const PIECE = new RegExp(
  */
 export function rawStreamTexts(events: string): readonly string[] | null {
   const texts = new Map<string, string>();
-  let last = 0;
-  for (const [, written, name = "", piece = ""] of events.matchAll(PIECE)) {
-    if (written === undefined) texts.set(name, (texts.get(name) ?? "") + piece);
+  const last = new Map<string, number>();
+  for (const [, index, written, name = "", piece = ""] of events.matchAll(PIECE)) {
+    if (index === undefined) texts.set(name, (texts.get(name) ?? "") + piece);
     else {
       const number = Number(written);
       // The number may be before its piece or behind it.
-      if (number < last) return null;
-      last = number;
+      if (number < (last.get(index) ?? 0)) return null;
+      last.set(index, number);
     }
   }
   return [...texts.values()];
@@ -91,18 +82,12 @@ export function newStreamTexts<Piece>() {
         else if (typeof member === "string" && TEXTS.includes(name)) add(own, value, name);
       }
     }
-    const { type, delta, index, content_block, choices } = event;
-    if (typeof delta === "string") {
-      const { item_id, output_index, content_index, summary_index } = event;
-      add(root.within(type, item_id, output_index, content_index, summary_index), event, "delta");
-    }
+    const { delta } = event;
+    const place = root.within(...NUMBERS.map((name) => event[name]));
+    if (typeof delta === "string") add(place.within(event.type), event, "delta");
     // A block may begin with the first piece of its text.
-    for (const one of [content_block, delta]) addTexts(one, root.within(index));
-    for (const choice of objectsIn(choices)) {
-      const place = root.within(choice.index);
-      if (typeof choice.text === "string") add(place, choice, "text");
-      addTexts(choice.delta, place);
-    }
+    for (const one of [event.content_block, delta]) addTexts(one, place);
+    addTexts(event.choices, root);
     return places;
   }
 

@@ -35,6 +35,9 @@ const FURTHER_PIECES: readonly ((text: string) => object)[] = [
   (text) => ({ choices: [{ index: 0, delta: { reasoning_details: [{ index: 0, text }] } }] }),
   (transcript) => ({ choices: [{ index: 0, delta: { audio: { transcript } } }] }),
   (text) => ({ choices: [{ index: 0, delta: { content: [{ type: "text", text }] } }] }),
+  (summary) => ({ choices: [{ delta: { reasoning_details: [{ index: 0, summary }] } }] }),
+  (stdout) => ({ type: "response.shell_call_output_content.delta", delta: { stdout } }),
+  (content) => ({ choices: [{ index: 0, delta: {}, message: { content } }] }),
   (text) => ({ type: "content_block_start", index: 1, content_block: { type: "text", text } }),
 ];
 
@@ -68,12 +71,12 @@ Deno.test("a credential and the key of a client are masked wherever events divid
 });
 
 Deno.test("so are those in texts that only some providers send, and in events with a blank before them", () => {
-  for (const [at, piece] of FURTHER_PIECES.entries()) {
+  for (const piece of FURTHER_PIECES) {
     const [first, second] = [KEY.slice(0, 9), KEY.slice(9)].map((text) =>
       JSON.stringify(piece(text))
     );
     // The rest of a block comes in deltas.
-    const rest = at < 4 ? second : second?.replace("content_block_start", "content_block_delta")
+    const rest = second?.replace("content_block_start", "content_block_delta")
       .replace('"content_block":', '"delta":');
     const events = masked(`data:  ${first}\n\ndata: ${rest}\n\n`);
     assert(events.includes("[api_key]") && !events.includes(KEY.slice(9)), events);
@@ -113,6 +116,17 @@ const LAYOUTS: readonly ((text: string, index: number) => object)[] = [
     return { choices: [{ index, delta: { tool_calls } }] };
   },
   (input, index) => ({ choices: [{ delta: { tool_calls: [{ custom: { input }, index }] } }] }),
+  (delta, index) => ({
+    type: "response.output_text.delta",
+    output_index: 1,
+    content_index: index,
+    delta,
+  }),
+  (delta, index) => ({
+    type: "response.reasoning_summary_text.delta",
+    delta,
+    summary_index: index,
+  }),
 ];
 
 /** Placeholder of a piece in an event. */
@@ -124,26 +138,39 @@ Deno.test("texts that alternate in a stream lose each credential, wherever its c
   const size = fc.oneof(fc.integer({ min: 1, max: 5 }), fc.integer({ min: 1, max: 60 }));
   const cuts = fc.array(fc.tuple(fc.constantFrom(0, 1), size), { maxLength: 60 });
   const stream = fc.tuple(fc.constantFrom(...LAYOUTS), fc.tuple(text, text), cuts);
-  fc.assert(fc.property(stream, ([layout, texts, cuts]) => {
-    const left = texts.map((parts) => parts.map(([secret]) => secret).join(""));
-    const sources: number[] = [];
-    let written = "";
-    for (const [at, size] of [...cuts, [0, 1_000], [1, 1_000]] as const) {
-      const piece = left[at]?.slice(0, size) ?? "";
-      left[at] = left[at]?.slice(size) ?? "";
-      written += `data: ${JSON.stringify(layout(piece, at))}\n\n`;
-      sources.push(at);
-    }
-    const events = mask(written, false, [clientKeyRule(OWN_KEY)]).split("\n\n");
-    const joined = ["", ""];
-    for (const [event, at] of sources.entries()) {
-      const [begin = "", end = ""] = `data: ${JSON.stringify(layout(GAP, at))}`.split(GAP);
-      const one = events[event] ?? "";
-      assert(one.startsWith(begin) && one.endsWith(end), one);
-      joined[at] += JSON.parse(`"${one.slice(begin.length, one.length - end.length)}"`);
-    }
-    assertEquals(joined, texts.map((parts) => parts.map(([, wanted]) => wanted).join("")), written);
-  }));
+  fc.assert(
+    fc.property(stream, ([layout, texts, cuts]) => {
+      const left = texts.map((parts) => parts.map(([secret]) => secret).join(""));
+      const sources: number[] = [];
+      let written = "";
+      for (const [at, size] of [...cuts, [0, 1_000], [1, 1_000]] as const) {
+        const piece = left[at]?.slice(0, size) ?? "";
+        left[at] = left[at]?.slice(size) ?? "";
+        written += `data: ${JSON.stringify(layout(piece, at))}\n\n`;
+        sources.push(at);
+      }
+      const events = mask(written, false, [clientKeyRule(OWN_KEY)]).split("\n\n");
+      const joined = ["", ""];
+      for (const [event, at] of sources.entries()) {
+        const [begin = "", end = ""] = `data: ${JSON.stringify(layout(GAP, at))}`.split(GAP);
+        const one = events[event] ?? "";
+        assert(one.startsWith(begin) && one.endsWith(end), one);
+        joined[at] += JSON.parse(`"${one.slice(begin.length, one.length - end.length)}"`);
+      }
+      assertEquals(
+        joined,
+        texts.map((parts) => parts.map(([, wanted]) => wanted).join("")),
+        written,
+      );
+    }),
+    {
+      // One character each in turn, so that no part of a key is in one piece.
+      examples: LAYOUTS.map((layout) => {
+        const cuts = Array.from({ length: 60 }, (_, at): [number, number] => [at % 2, 1]);
+        return [[layout, [[SECRETS[0]], [SECRETS[0]]], cuts]];
+      }),
+    },
+  );
 });
 
 Deno.test("numbers of a changed event keep their digits, and its name stays", () => {
