@@ -83,8 +83,8 @@ function isTool({ type, role }: JsonObject): boolean {
 }
 
 /**
- * Collects the strings of a value, down to `MAX_LEVELS` levels, and returns those found. Pieces go to
- * the texts of their stream.
+ * Collects the strings of a value down to `MAX_LEVELS` levels, and returns those found. Pieces go
+ * to the texts of their stream.
  */
 function collect(value: JsonValue | undefined, texts: Texts, levels = 0): string[] {
   const { found, places, isTools } = texts;
