@@ -183,6 +183,13 @@ Deno.test("an event that is nested deeper than any text loses its credential, an
   );
 });
 
+Deno.test("what a provider has written in the place of the number of a text takes room once, not for each of 20,000 pieces", () => {
+  const content = Array.from({ length: 20_000 }, (_, index) => ({ index, text: "sk-" }));
+  const delta = { index: "x".repeat(400_000), content };
+  const events = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  assertEquals(masked(events), events);
+});
+
 Deno.test("of a stream that was cut, no begun credential is left, also not in the event that was cut", () => {
   const [piece = () => ""] = PIECES;
   const whole = [..."The key is ", KEY.slice(0, 4), KEY.slice(4, 9), KEY.slice(9)].map(piece)
