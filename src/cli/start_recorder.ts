@@ -2,7 +2,7 @@ import type { Config } from "../config/schema.ts";
 import type { OpenedRecorder, Recorder, RecorderDeps } from "../record/recorder.ts";
 
 /** Problems that end the start: the configuration names a place where no file can be. */
-const FATAL: readonly string[] = ["no_folder", "is_folder"];
+const FATAL: readonly string[] = ["no_folder", "no_file"];
 
 /**
  * Opens the file of records if the configuration has one. A file that cannot be used does not end

@@ -118,7 +118,12 @@ export function parseFilter(
   if (filter.status?.every((one) => /^\d[\dx]{2}$/i.test(one)) === false) {
     return wrong("status", "must be statuses such as 429 or 4xx, with commas.");
   }
-  for (const name of FLAGS) if (valueOf(name) !== undefined) filter[name] = true;
+  for (const name of FLAGS) {
+    const written = valueOf(name);
+    if (written === undefined) continue;
+    if (written !== "" && written !== "true") return wrong(name, "can only be true.");
+    filter[name] = true;
+  }
   for (const [name, member] of FIGURES) {
     const written = valueOf(name);
     if (written === undefined) continue;

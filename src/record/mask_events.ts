@@ -1,15 +1,13 @@
-import { isObject, type JsonObject, objectsIn, parseExact, parseJson } from "../core/json/json.ts";
+import { isObject, parseExact } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
 import { newSseFraming, sseText } from "../formats/sse.ts";
 import { heldFrom } from "../privacy/search.ts";
 import { type CheckTime, type MaskingRule, matchesInString } from "./mask_text.ts";
+import { newStreamTexts, type PiecePlace } from "./stream_texts.ts";
 
 /** A piece of a text that comes in several events. */
-interface StreamPiece {
+interface StreamPiece extends Omit<PiecePlace<never>, "pieces"> {
   readonly event: number;
-  /** Number of the piece among those of its event. */
-  readonly place: number;
-  readonly text: string;
 }
 
 /**
@@ -24,20 +22,18 @@ export function maskEvents(
   checkTime?: CheckTime,
 ): string {
   const events = newSseFraming().push(text);
-  const channels = new Map<string, StreamPiece[]>();
-  for (const [event, { data }] of events.entries()) {
-    const value = /^\s*\{/.test(data) ? parseJson(data) : undefined;
-    let place = 0;
-    eachPiece(value, (channel, object, name) => {
-      const pieces = channels.get(channel);
-      const piece = { event, place: place++, text: String(object[name]) };
-      if (pieces === undefined) channels.set(channel, [piece]);
-      else pieces.push(piece);
-    });
-  }
-  const changed = new Map<number, Map<number, string>>();
-  for (const pieces of channels.values()) {
-    const joined = pieces.map((piece) => piece.text).join("");
+  const texts = newStreamTexts<StreamPiece>();
+  const values = events.map(({ data }, event) => {
+    const value = /^\s*\{/.test(data) ? parseExact(data) : undefined;
+    if (!isObject(value)) return value;
+    for (const { object, name, pieces } of texts.placesIn(value)) {
+      pieces.push({ event, object, name });
+    }
+    return value;
+  });
+  const changed = new Set<number>();
+  for (const pieces of texts.all) {
+    const joined = pieces.map(textOf).join("");
     const held = isCut ? heldFrom(joined, rules) : joined.length;
     const matches = matchesInString(joined, rules, checkTime);
     const kept = matches.filter(({ start }) => start < held);
@@ -47,15 +43,12 @@ export function maskEvents(
     ], changed);
   }
   // The event that was cut may have the next piece of any of the texts.
-  const isBegunLeftOut = isCut && channels.size > 0;
+  const isBegunLeftOut = isCut && texts.all.size > 0;
   if (changed.size === 0 && !isBegunLeftOut) return text;
   const begun = text.slice(events.reduce((sum, { raw }) => sum + (raw?.length ?? 0), 0));
-  const written = events.map((event, at) => {
-    const texts = changed.get(at);
-    return texts === undefined
-      ? event
-      : { ...event, data: withTexts(event.data, texts), raw: null };
-  });
+  const written = events.map((event, at) =>
+    changed.has(at) ? { ...event, data: JSON.stringify(values[at]), raw: null } : event
+  );
   return sseText(written) + (isBegunLeftOut ? "" : begun);
 }
 
@@ -72,11 +65,12 @@ interface HiddenPart extends Span {
 function hideParts(
   pieces: readonly StreamPiece[],
   hidden: readonly HiddenPart[],
-  changed: Map<number, Map<number, string>>,
+  changed: Set<number>,
 ): void {
   let start = 0;
   let next = 0;
-  for (const { event, place, text } of pieces) {
+  for (const piece of pieces) {
+    const text = textOf(piece);
     const end = start + text.length;
     let written = "";
     let from = start;
@@ -91,96 +85,13 @@ function hideParts(
     }
     written += text.slice(from - start);
     if (written !== text) {
-      const texts = changed.get(event) ?? new Map<number, string>();
-      changed.set(event, texts.set(place, written));
+      piece.object[piece.name] = written;
+      changed.add(piece.event);
     }
     start = end;
   }
 }
 
-/** Returns an event with other texts in the place of some pieces; its numbers keep their digits. */
-function withTexts(data: string, texts: ReadonlyMap<number, string>): string {
-  const value = parseExact(data);
-  let place = 0;
-  eachPiece(value, (_, object, name) => {
-    object[name] = texts.get(place++) ?? object[name];
-  });
-  return JSON.stringify(value);
-}
-
-/** Members of events with a piece of a text. */
-const TEXTS = [
-  "content",
-  "reasoning_content",
-  "reasoning",
-  "refusal",
-  "transcript",
-  "text",
-  "thinking",
-  "partial_json",
-  "arguments",
-  "input",
-  "delta",
-];
-
-/** A member with a piece of a text, or the number of the text that it belongs to. */
-const PIECE = new RegExp(
-  String.raw`"(?:(?:index|output_index)"\s*:\s*(\d+)|(${
-    TEXTS.join("|")
-  })"\s*:\s*"((?:[^"\\]|\\.)*)")`,
-  "g",
-);
-
-/**
- * Returns the texts that come in pieces in the events of a stream, with the escapes of JSON, those
- * of the same member as one: in a tenth of the time that reading the events takes. Null if pieces
- * of several texts may alternate, such as those of two choices: then the events must be read.
- */
-export function rawStreamTexts(events: string): readonly string[] | null {
-  const texts = new Map<string, string>();
-  let last = 0;
-  for (const [, written, name = "", piece = ""] of events.matchAll(PIECE)) {
-    if (written === undefined) texts.set(name, (texts.get(name) ?? "") + piece);
-    else {
-      const number = Number(written);
-      // The number may be before its piece or behind it.
-      if (number < last) return null;
-      last = number;
-    }
-  }
-  return [...texts.values()];
-}
-
-/**
- * Calls `visit` for each piece of a text in an event of any client API, with the name of its text
- * and its place.
- */
-function eachPiece(
-  event: unknown,
-  visit: (channel: string, object: JsonObject, name: string) => void,
-): void {
-  if (!isObject(event)) return;
-  // The place of a text as JSON: a number that keeps its digits has no other text.
-  const visitPiece = (place: unknown[], object: JsonObject, name: string) =>
-    visit(JSON.stringify([...place, name]), object, name);
-  function visitTexts(value: unknown, place: unknown[]): void {
-    if (Array.isArray(value)) { for (const one of value) visitTexts(one, place); }
-    if (!isObject(value)) return;
-    const own = [...place, value.index];
-    for (const [name, member] of Object.entries(value)) {
-      if (typeof member !== "string") visitTexts(member, [...own, name]);
-      else if (TEXTS.includes(name)) visitPiece(own, value, name);
-    }
-  }
-  const { delta, index, content_block, choices } = event;
-  if (typeof delta === "string") {
-    const { type, item_id, output_index, content_index, summary_index } = event;
-    visitPiece([type, item_id, output_index, content_index, summary_index], event, "delta");
-  }
-  // A block may begin with the first piece of its text.
-  for (const one of [content_block, delta]) visitTexts(one, [index]);
-  for (const choice of objectsIn(choices)) {
-    if (typeof choice.text === "string") visitPiece([choice.index], choice, "text");
-    visitTexts(choice.delta, [choice.index]);
-  }
+function textOf({ object, name }: StreamPiece): string {
+  return String(object[name]);
 }

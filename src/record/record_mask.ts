@@ -1,7 +1,7 @@
 import { mayHaveKey } from "../privacy/detectors/likely_keys.ts";
 import { compileRules, type RuleSettings } from "../privacy/compile.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
-import { maskEvents, rawStreamTexts } from "./mask_events.ts";
+import { maskEvents } from "./mask_events.ts";
 import {
   type CheckTime,
   type MaskingRule,
@@ -12,6 +12,7 @@ import {
   withoutBegunMatch,
 } from "./mask_text.ts";
 import { CREDENTIAL_RULES, redactCredentials } from "./redact_credentials.ts";
+import { rawStreamTexts } from "./stream_texts.ts";
 
 /**
  * Masking before a record is written: the rules of a policy of `privacy` with the time that

@@ -1,5 +1,12 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_LEVELS,
+  parseJson,
+} from "../core/json/json.ts";
 import { responseObjects } from "./events_of.ts";
+import { newStreamTexts, type PiecePlace } from "./stream_texts.ts";
 import type { StoredBody } from "./written_record.ts";
 
 /** Parts of a record in which a text is searched; `tools`: what tools get and return, in both. */
@@ -7,12 +14,6 @@ export const SEARCHED_PARTS = ["request", "response", "tools"] as const;
 
 /** A part of a record in which a text is searched. */
 export type SearchedPart = (typeof SEARCHED_PARTS)[number];
-
-/** Members that distinguish the texts of one stream from each other. */
-const INDEXES = ["index", "output_index", "content_index", "summary_index", "item_id"] as const;
-
-/** Levels of a JSON text below which no text is searched. */
-const MAX_DEPTH_COUNT = 200;
 
 /** Returns a text as it is compared: letter case and the length of white space do not count. */
 export function comparable(text: string): string {
@@ -39,36 +40,35 @@ export function searchedTexts(body: StoredBody, part: SearchedPart): string[] {
 
 function responseTexts(response: NonNullable<StoredBody["response"]>, isTools: boolean): string[] {
   if (response.body !== null) return textsIn(response.body, isTools);
-  const channels = new Map<string, string[]>();
-  const texts: Texts = { found: [], channels, isTools };
-  for (const event of responseObjects(response)) collect(event, "", "", texts);
-  return [...texts.found, ...channels.values().map((pieces) => pieces.join(""))]
-    .flatMap(withInner);
+  const stream = newStreamTexts<string>();
+  const found: string[] = [];
+  for (const event of responseObjects(response)) {
+    const places = Map.groupBy(stream.placesIn(event), ({ object }) => object);
+    collect(event, { found, places, isTools });
+  }
+  const joined = [...stream.all].map((pieces) => pieces.join("")).filter(Boolean);
+  return [...found, ...joined].flatMap(withInner);
 }
 
 /** Returns the strings of a JSON text; the text itself if it is none. */
 function textsIn(text: string, isTools: boolean): string[] {
   const value = parseJson(text);
   if (!isObject(value)) return isTools ? [] : [text];
-  const texts: Texts = { found: [], channels: null, isTools };
-  collect(value, "", "", texts);
-  return texts.found.flatMap(withInner);
+  return collect(value, { found: [], isTools }).flatMap(withInner);
 }
 
 /** Returns a text with the strings in it if it is a JSON text, such as the arguments of a tool. */
 function withInner(text: string): string[] {
   const value = text.startsWith("{") || text.startsWith("[") ? parseJson(text) : undefined;
   if (!isObject(value) && !Array.isArray(value)) return [text];
-  const texts: Texts = { found: [text], channels: null, isTools: false };
-  collect(value, "", "", texts);
-  return texts.found;
+  return collect(value, { found: [text], isTools: false });
 }
 
 /** Texts collected of a value. */
 interface Texts {
   readonly found: string[];
-  /** Pieces of a stream by their channel; null outside streams. */
-  readonly channels: Map<string, string[]> | null;
+  /** Where the value has pieces of the texts of a stream, by their objects. */
+  readonly places?: ReadonlyMap<JsonObject, readonly PiecePlace<string>[]>;
   /** True if only the texts of tools are wanted. */
   readonly isTools: boolean;
 }
@@ -82,46 +82,27 @@ function isTool({ type, role }: JsonObject): boolean {
   return role === "tool" || role === "function" || typeof type === "string" && TOOL_TYPE.test(type);
 }
 
-/** Places of pieces in events. */
-const PIECE_PATH = /(?:^|\.)delta(?:\.|$)|^\.choices\.text$|^\.content_block\.(?:text|thinking)$/;
-
 /**
- * Collects the strings of a value. Pieces of a stream go to the channel of their path and indexes.
+ * Collects the strings of a value down to `MAX_LEVELS` levels, and returns those found. Pieces go
+ * to the texts of their stream.
  */
-function collect(
-  value: JsonValue | undefined,
-  path: string,
-  place: string,
-  texts: Texts,
-  depth = 0,
-): void {
-  if (depth > MAX_DEPTH_COUNT) return;
-  const { found, channels, isTools } = texts;
+function collect(value: JsonValue | undefined, texts: Texts, levels = 0): string[] {
+  const { found, places, isTools } = texts;
+  if (levels > MAX_LEVELS) return found;
   if (typeof value === "string") {
-    if (isTools) return;
-    if (channels === null || !PIECE_PATH.test(path)) {
-      found.push(value);
-      return;
-    }
-    // A block may begin with the first piece of its text.
-    const key = `${path.replace(".content_block", ".delta")} ${place}`;
-    const pieces = channels.get(key);
-    if (pieces === undefined) channels.set(key, [value]);
-    else pieces.push(value);
+    if (!isTools) found.push(value);
   } else if (Array.isArray(value)) {
-    for (const item of value) collect(item, path, place, texts, depth + 1);
+    for (const item of value) collect(item, texts, levels + 1);
   } else if (isObject(value)) {
-    const inner = channels === null ? place : place + indexesOf(value);
     const within = isTools && isTool(value) ? { ...texts, isTools: false } : texts;
+    const own = places?.get(value);
     for (const [name, member] of Object.entries(value)) {
       const isCalls = isTools && (name === "tool_calls" || name === "function_call");
       const wanted = isCalls ? { ...texts, isTools: false } : within;
-      collect(member, `${path}.${name}`, inner, wanted, depth + 1);
+      const piece = own?.find((one) => one.name === name);
+      if (piece === undefined) collect(member, wanted, levels + 1);
+      else if (!wanted.isTools) piece.pieces.push(String(member));
     }
   }
-}
-
-function indexesOf(value: JsonObject): string {
-  return INDEXES.flatMap((name) => value[name] === undefined ? [] : [`${name}=${value[name]} `])
-    .join("");
+  return found;
 }

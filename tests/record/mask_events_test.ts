@@ -35,6 +35,9 @@ const FURTHER_PIECES: readonly ((text: string) => object)[] = [
   (text) => ({ choices: [{ index: 0, delta: { reasoning_details: [{ index: 0, text }] } }] }),
   (transcript) => ({ choices: [{ index: 0, delta: { audio: { transcript } } }] }),
   (text) => ({ choices: [{ index: 0, delta: { content: [{ type: "text", text }] } }] }),
+  (summary) => ({ choices: [{ delta: { reasoning_details: [{ index: 0, summary }] } }] }),
+  (stdout) => ({ type: "response.shell_call_output_content.delta", delta: { stdout } }),
+  (content) => ({ choices: [{ index: 0, delta: {}, message: { content } }] }),
   (text) => ({ type: "content_block_start", index: 1, content_block: { type: "text", text } }),
 ];
 
@@ -68,14 +71,15 @@ Deno.test("a credential and the key of a client are masked wherever events divid
 });
 
 Deno.test("so are those in texts that only some providers send, and in events with a blank before them", () => {
-  for (const [at, piece] of FURTHER_PIECES.entries()) {
+  for (const piece of FURTHER_PIECES) {
     const [first, second] = [KEY.slice(0, 9), KEY.slice(9)].map((text) =>
       JSON.stringify(piece(text))
     );
     // The rest of a block comes in deltas.
-    const rest = at < 4 ? second : second?.replace("content_block_start", "content_block_delta")
+    const rest = second?.replace("content_block_start", "content_block_delta")
       .replace('"content_block":', '"delta":');
-    const events = masked(`data:  ${first}\n\ndata: ${rest}\n\n`);
+    const { events: mask } = newRecordMask("credentials", () => 0)();
+    const events = mask(`data:  ${first}\n\ndata: ${rest}\n\n`, false, []);
     assert(events.includes("[api_key]") && !events.includes(KEY.slice(9)), events);
   }
 });
@@ -153,6 +157,24 @@ Deno.test("numbers of a changed event keep their digits, and its name stays", ()
     masked(event("a sk-") + event(`${KEY.slice(3)}.`)),
     event("a [api_key]") + event("."),
   );
+});
+
+Deno.test("an event that is nested deeper than any text loses its credential, and its record is written", () => {
+  const deep = "[".repeat(20_000) + "]".repeat(20_000);
+  const event = (content: string) =>
+    `data: {"choices":[{"index":0,"delta":{"content":"${content}","deep":${deep}}}]}\n\n`;
+  const { events: mask } = newRecordMask("credentials", () => 0)();
+  assertEquals(
+    mask(event("a sk-") + event(`${KEY.slice(3)}.`), false, []),
+    event("a [api_key]") + event("."),
+  );
+});
+
+Deno.test("what a provider has written in the place of the number of a text takes room once, not for each of 20,000 pieces", () => {
+  const content = Array.from({ length: 20_000 }, (_, index) => ({ index, text: "sk-" }));
+  const delta = { index: "x".repeat(400_000), content };
+  const events = `data: ${JSON.stringify({ choices: [{ index: 0, delta }] })}\n\n`;
+  assertEquals(masked(events), events);
 });
 
 Deno.test("of a stream that was cut, no begun credential is left, also not in the event that was cut", () => {

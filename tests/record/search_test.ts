@@ -301,6 +301,7 @@ Deno.test("a wrong option is named with what it must be", () => {
     ["regex", "(?=a)"],
     ["regex", ""],
     ["regex", ".{500}.{500}"],
+    ["stream", "false"],
   ];
   for (const [name, value] of wrong) {
     const parsed = parseFilter((one) => one === name ? value : undefined, clock);

@@ -35,7 +35,7 @@ export interface DatabaseOptions extends SqliteSettings {
 /** Problem of a file that this process cannot use although it can be read. */
 export class UnusableDatabase extends Error {
   /** `newer`: written by a later version; `foreign`: by another program; `locked`: in use. */
-  readonly reason: "newer" | "foreign" | "locked" | "removed";
+  readonly reason: "newer" | "foreign" | "locked" | "removed" | "no_file";
 
   constructor(reason: UnusableDatabase["reason"]) {
     super(reason);
@@ -82,11 +82,23 @@ function closeFile(file: Deno.FsFile): void {
  * which the runtime's watcher of the configuration does if both are in one folder.
  */
 function openFile(path: string): Deno.FsFile {
+  // To open a pipe would wait for its reader.
+  if (isOther(path)) throw new UnusableDatabase("no_file");
   const file = Deno.openSync(path, { create: true, write: true, mode: 0o600 });
   // Elsewhere this lock would keep SQLite out too.
   if (Deno.build.os !== "linux" || file.tryLockSync(true)) return file;
   file.close();
   throw new UnusableDatabase("locked");
+}
+
+/** True if something else than a file is at a path. */
+function isOther(path: string): boolean {
+  try {
+    return !Deno.statSync(path).isFile;
+  } catch {
+    // There is nothing, or opening it reports why it cannot be used.
+    return false;
+  }
 }
 
 function connect(

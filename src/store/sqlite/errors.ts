@@ -34,7 +34,6 @@ const BY_NAME: Readonly<Record<string, Problem>> = {
   NotCapable: "not_permitted_by_runtime",
   NotFound: "no_folder",
   NotADirectory: "no_folder",
-  IsADirectory: "is_folder",
   PermissionDenied: "no_permission",
 };
 

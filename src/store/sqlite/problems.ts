@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 /** Why a database cannot be opened or used. */
 export type Problem =
   | "no_folder"
-  | "is_folder"
+  | "no_file"
   | "no_permission"
   | "not_permitted_by_runtime"
   | "read_only"
@@ -31,8 +31,8 @@ export function openingProblem(problem: Problem, path: string, setting = USUAL_S
     case "no_folder":
       return `${file} cannot be created, because there is no folder "${dirname(path)}"; ` +
         "create the folder or set another path.";
-    case "is_folder":
-      return `${file} is a folder; set the path of a file.`;
+    case "no_file":
+      return `${file} is a folder, a pipe or a device; set the path of a file.`;
     case "no_permission":
       return `${file} may not be written by the user of this process; make the file and its ` +
         "folder writable for that user, or set another path.";

@@ -130,10 +130,15 @@ Deno.test("a start names the folder of the database that does not exist", async 
   });
 });
 
-Deno.test("a start names a database path that is a folder", async () => {
+Deno.test("a start names a database path that is a folder or a pipe", async () => {
   await withFile(async (file) => {
     await Deno.mkdir(file.path);
-    assertMatch(await problem(file), /is a folder; set the path of a file/);
+    assertMatch(await problem(file), /is a folder, a pipe or a device; set the path of a file/);
+    await Deno.remove(file.path);
+    await new Deno.Command("mkfifo", { args: [file.path] }).output();
+    // With a reader, without which opening it would wait.
+    using _reader = await Deno.open(file.path, { read: true, write: true });
+    assertMatch(await problem(file), /is a folder, a pipe or a device; set the path of a file/);
   });
 });
 
