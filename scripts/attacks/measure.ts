@@ -1,5 +1,6 @@
 import { freePort } from "../bench/processes.ts";
 import { readGauges } from "../soak/metrics.ts";
+import { openSoakStore } from "../soak/store.ts";
 import { startGateway, startRole } from "./processes.ts";
 import type { Seen } from "./probe.ts";
 import { type Attack, MAX_CALL_MS, MAX_GROWTH_MIB, MAX_HEALTH_MS, pause } from "./support.ts";
@@ -36,10 +37,16 @@ export async function measureAttack(
   const upstream = `http://127.0.0.1:${port}`;
   const probePort = freePort();
   const configPath = `${folder}/attack.yaml`;
+  const { settings } = await openSoakStore(
+    attack.isOverValkey === true ? "valkey" : "memory",
+    folder,
+    started,
+  );
+  const { state, ...config } = withProbe(attack, upstream, folder, probePort);
   // JSON is valid YAML.
   await Deno.writeTextFile(
     configPath,
-    JSON.stringify(withProbe(attack, upstream, folder, probePort)),
+    JSON.stringify({ ...config, state: { ...settings, ...state as object } }),
   );
   const gateway = await startGateway(started, configPath, profileFolder);
   const prober = startRole(started, ["probe", gateway.url, String(probePort)], false);
@@ -91,7 +98,12 @@ function findProblems(
 }
 
 /** Returns the configuration of an attack with the provider of the prober. */
-function withProbe(attack: Attack, upstream: string, folder: string, port: number): object {
+function withProbe(
+  attack: Attack,
+  upstream: string,
+  folder: string,
+  port: number,
+): Readonly<Record<string, unknown>> {
   const { providers, routing, server, ...rest } = attack.config(upstream, folder);
   const probe = { type: "compat", base_url: `http://127.0.0.1:${port}`, api_key: "any" };
   const { routes, ...strategies } = routing as { readonly routes: readonly object[] };

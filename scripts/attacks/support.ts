@@ -11,6 +11,8 @@ export interface Attack {
    * is the address of the attack's upstream.
    */
   config(upstream: string, folder: string): Readonly<Record<string, unknown>>;
+  /** True if the gateway stores its objects in a server of its own, to which `state` is added. */
+  readonly isOverValkey?: boolean;
   /** Its upstream, in a separate process. Without one it is the simulator. */
   readonly upstream?: (request: Request) => Response | Promise<Response>;
   /**

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, objectsIn, parseExact, parseJson } from "../core/json/json.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 import type { Span } from "../formats/edit.ts";
 import { newSseFraming, sseText } from "../formats/sse.ts";
 import { heldFrom } from "../privacy/search.ts";
@@ -152,6 +153,18 @@ export function rawStreamTexts(events: string): readonly string[] | null {
 }
 
 /**
+ * Levels of an event in which texts come in pieces, and characters of a name or an index in their
+ * place: no protocol has more, and each piece has a place.
+ */
+const MAX_LEVEL_COUNT = 8, MAX_STEP_CHARS = 64;
+
+/** Returns an index as a part of a place: a number that keeps its digits stays one. */
+function indexIn({ index }: JsonObject): unknown {
+  if (typeof index === "string") return textBeginning(index, MAX_STEP_CHARS);
+  return isObject(index) || Array.isArray(index) ? null : index;
+}
+
+/**
  * Calls `visit` for each piece of a text in an event of any client API, with the name of its text
  * and its place.
  */
@@ -163,24 +176,26 @@ function eachPiece(
   // The place of a text as JSON: a number that keeps its digits has no other text.
   const visitPiece = (place: unknown[], object: JsonObject, name: string) =>
     visit(JSON.stringify([...place, name]), object, name);
-  function visitTexts(value: unknown, place: unknown[]): void {
-    if (Array.isArray(value)) { for (const one of value) visitTexts(one, place); }
+  function visitTexts(value: unknown, place: unknown[], levels = MAX_LEVEL_COUNT): void {
+    if (levels === 0) return;
+    if (Array.isArray(value)) { for (const one of value) visitTexts(one, place, levels - 1); }
     if (!isObject(value)) return;
-    const own = [...place, value.index];
+    const own = [...place, indexIn(value)];
     for (const [name, member] of Object.entries(value)) {
-      if (typeof member !== "string") visitTexts(member, [...own, name]);
-      else if (TEXTS.includes(name)) visitPiece(own, value, name);
+      if (typeof member !== "string") {
+        visitTexts(member, [...own, textBeginning(name, MAX_STEP_CHARS)], levels - 1);
+      } else if (TEXTS.includes(name)) visitPiece(own, value, name);
     }
   }
-  const { delta, index, content_block, choices } = event;
+  const { delta, content_block, choices } = event;
   if (typeof delta === "string") {
     const { type, item_id, output_index, content_index, summary_index } = event;
     visitPiece([type, item_id, output_index, content_index, summary_index], event, "delta");
   }
   // A block may begin with the first piece of its text.
-  for (const one of [content_block, delta]) visitTexts(one, [index]);
+  for (const one of [content_block, delta]) visitTexts(one, [indexIn(event)]);
   for (const choice of objectsIn(choices)) {
-    if (typeof choice.text === "string") visitPiece([choice.index], choice, "text");
-    visitTexts(choice.delta, [choice.index]);
+    if (typeof choice.text === "string") visitPiece([indexIn(choice)], choice, "text");
+    visitTexts(choice.delta, [indexIn(choice)]);
   }
 }

@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import { textBeginning } from "../core/text_beginning.ts";
 import { responseObjects } from "./events_of.ts";
 import type { StoredBody } from "./written_record.ts";
 
@@ -13,6 +14,12 @@ const INDEXES = ["index", "output_index", "content_index", "summary_index", "ite
 
 /** Levels of a JSON text below which no text is searched. */
 const MAX_DEPTH_COUNT = 200;
+
+/**
+ * Characters of the place of a piece, and of a name or an index in it: no protocol has more, and
+ * each piece has a place. A text with a longer one is whole.
+ */
+const MAX_PLACE_CHARS = 1_024, MAX_STEP_CHARS = 64;
 
 /** Returns a text as it is compared: letter case and the length of white space do not count. */
 export function comparable(text: string): string {
@@ -99,7 +106,8 @@ function collect(
   const { found, channels, isTools } = texts;
   if (typeof value === "string") {
     if (isTools) return;
-    if (channels === null || !PIECE_PATH.test(path)) {
+    const isLong = path.length + place.length > MAX_PLACE_CHARS;
+    if (channels === null || isLong || !PIECE_PATH.test(path)) {
       found.push(value);
       return;
     }
@@ -116,12 +124,13 @@ function collect(
     for (const [name, member] of Object.entries(value)) {
       const isCalls = isTools && (name === "tool_calls" || name === "function_call");
       const wanted = isCalls ? { ...texts, isTools: false } : within;
-      collect(member, `${path}.${name}`, inner, wanted, depth + 1);
+      const step = channels === null ? name : textBeginning(name, MAX_STEP_CHARS);
+      collect(member, `${path}.${step}`, inner, wanted, depth + 1);
     }
   }
 }
 
 function indexesOf(value: JsonObject): string {
-  return INDEXES.flatMap((name) => value[name] === undefined ? [] : [`${name}=${value[name]} `])
+  return INDEXES.flatMap((name) => value[name] === undefined ? [] : [`${name}=${textBeginning(`${value[name]}`, MAX_STEP_CHARS)} `])
     .join("");
 }

@@ -188,3 +188,16 @@ Deno.test("of a stream that was cut nothing is left behind a begun key, also bef
   const left = [...events.matchAll(/"content":"([^"]*)/g)].map(([, text]) => text).join("");
   assertEquals(left, "Key: ");
 });
+
+Deno.test("texts are told apart by the beginning of a long index, and what is below any protocol is no piece", () => {
+  const [half, rest] = [KEY.slice(0, 12), KEY.slice(12)];
+  const eventOf = (index: string, content: object | string) =>
+    `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;
+  const long = "i".repeat(10_000);
+  const events = masked(eventOf(`${long}1`, half) + eventOf(`${long}2`, rest));
+  assertEquals([events.includes(half), events.includes(rest)], [false, false]);
+  const deep = (text: string) =>
+    Array.from({ length: 9 }).reduce<object>((inner) => ({ inner }), { text });
+  const below = eventOf("0", deep(half)) + eventOf("0", deep(rest));
+  assertEquals(masked(below), below);
+});

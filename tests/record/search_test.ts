@@ -307,3 +307,15 @@ Deno.test("a wrong option is named with what it must be", () => {
     assertEquals(parsed.ok ? "" : String(parsed.option), name);
   }
 });
+
+Deno.test("pieces of a stream are joined by the beginnings of their names, and not below a long path", () => {
+  const textsOf = (deltas: readonly object[]) => {
+    const events = deltas.map((delta) => `data: ${JSON.stringify({ delta })}\n\n`).join("");
+    return searchedTexts({ response: { headers: {}, body: null, events } }, "response");
+  };
+  const long = "n".repeat(10_000);
+  assertEquals(textsOf([{ [`${long}1`]: "ab" }, { [`${long}2`]: "cd" }]), ["abcd"]);
+  const deep = (text: string) =>
+    Array.from({ length: 30 }).reduce<object>((inner) => ({ [long]: inner }), { text });
+  assertEquals(textsOf([deep("ab"), deep("cd")]), ["ab", "cd"]);
+});
