@@ -105,7 +105,7 @@ Deno.test("a relayed chat stream counts chunks that wait for an id, and its choi
       chunk({ tool_calls: [{ index: 0, id: `id_${at}`, function: { name: "f" } }] }, at + 1),
   );
   const grown = (heldAfter(relay, choices).at(-1) ?? 0) - begun;
-  assert(grown > 200 * 512 && grown < 200 * 1024, String(grown));
+  assert(grown > 200 * 2_560 && grown < 200 * 4_096, String(grown));
 });
 
 Deno.test("a native Responses stream counts its items and its last response for a failure", () => {

@@ -18,6 +18,9 @@ const MAX_HELD_RECORDS = 512;
 /** Total length of the held records. */
 const MAX_HELD_CHARS = 1024 * 1024;
 
+/** Size in memory of what tells the calls of a choice apart, besides its calls. */
+const CHOICE_BYTES = 2_560;
+
 /** A relayed chunk for the client. */
 export interface RelayedChunk {
   readonly record: StreamRecord;
@@ -123,7 +126,7 @@ export function newCallRelay(options: CallOptions): CallRelay {
     pass,
     end,
     isHolding: () => held.length > 0,
-    heldBytes: () => callBytes + length,
+    heldBytes: () => callBytes + length + choices.size * CHOICE_BYTES,
   };
 }
 

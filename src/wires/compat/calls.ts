@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
@@ -11,8 +11,10 @@ import {
   type FoundCall,
   indexIn,
   isCustomPiece,
+  MAX_CALLS,
   newCallFinder,
   textOf,
+  tooManyCalls,
 } from "./find_call.ts";
 
 type Events = Result<readonly StreamEvent[]>;
@@ -40,12 +42,6 @@ export interface CallReader {
  * below the limit on records before commit, so a call without an ID never fails its attempt.
  */
 const MAX_WAITING_PIECES = 512;
-
-/**
- * Maximum number of calls in one message or delta, which take three times as long to read as to
- * parse.
- */
-const MAX_CALLS = 20_000;
 
 /** A call that has not been emitted. */
 interface WaitingCall {
@@ -85,12 +81,7 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
   function read(message: JsonObject, text: string): Events {
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
-    if (list.length > MAX_CALLS) {
-      return fault(
-        "upstream_response_too_large",
-        "The provider's response holds too many tool calls.",
-      );
-    }
+    if (list.length > MAX_CALLS) return tooManyCalls();
     const events: StreamEvent[] = [];
     lists += 1;
     let exact: readonly JsonValue[] | null = null;
