@@ -8,7 +8,8 @@ import { type Attack, MAX_CALL_MS, MAX_GROWTH_MIB, MAX_HEALTH_MS, pause } from "
 /** Result of an attack at one size. */
 export interface Measured {
   readonly seen: Seen;
-  readonly gapMs: number;
+  /** Longest gap of the gateway's event loop, and longest time of the processor in one. */
+  readonly gaps: readonly [gapMs: number, processorMs: number];
   readonly idleMib: number;
   readonly peakMib: number;
   readonly afterMib: number;
@@ -53,7 +54,7 @@ export async function measureAttack(
   await prober.next();
   await pause(WARM_UP_MS);
   const idle = gateway.residentBytes();
-  gateway.takeGapMs();
+  gateway.takeGaps();
   const target = { url: gateway.url, pid: gateway.pid, configPath };
   const load = startRole(started, ["load", attack.row, String(times), JSON.stringify(target)]);
   const outcome = await Promise.race([
@@ -67,7 +68,7 @@ export async function measureAttack(
   const heldAfter = await readHeld(gateway.url);
   const measured = {
     seen,
-    gapMs: gateway.takeGapMs(),
+    gaps: gateway.takeGaps(),
     idleMib: idle / MIB,
     peakMib: gateway.peakBytes() / MIB,
     afterMib: gateway.residentBytes() / MIB,

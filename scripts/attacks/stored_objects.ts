@@ -103,7 +103,7 @@ function attack(
   };
 }
 
-/** Items of a response that is created over Valkey, if the file permits so many. */
+/** Items of a response that is created over Valkey, above the default of `state.max_items`. */
 const MANY_ITEM_COUNT = 60_000;
 
 function createSize(times: number): string {

@@ -11,7 +11,9 @@ export interface Attack {
    * is the address of the attack's upstream.
    */
   config(upstream: string, folder: string): Readonly<Record<string, unknown>>;
-  /** True if the gateway stores its objects in a server of its own, to which `state` is added. */
+  /**
+   * True if the gateway stores its objects in a Valkey server, whose address is added to `state`.
+   */
   readonly isOverValkey?: boolean;
   /** Its upstream, in a separate process. Without one it is the simulator. */
   readonly upstream?: (request: Request) => Response | Promise<Response>;

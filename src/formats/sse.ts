@@ -40,7 +40,7 @@ export function newSseFraming(): Framing {
 
   function finish(last: string): StreamRecord {
     const raw = kept.length === 0 ? last : kept.join("") + last;
-    // What has very long comments beside its data may be kept without them.
+    // The data of a record with very long comments may be kept without them.
     const isMostlyOther = data !== null && raw.length > MAX_OTHER_RATIO * data.length + 1024;
     const record = { event, data: isMostlyOther ? ownText(data ?? "") : data ?? "", raw };
     if (kept.length > 0) kept = [];

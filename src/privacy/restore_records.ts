@@ -27,7 +27,9 @@ const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
  */
 const MAX_TOKEN_EVENTS = 2, MAX_MATCH_EVENTS = 128;
 
-/** Maximum number of texts of a stream that are open at the same time. Further strings are whole. */
+/**
+ * Maximum number of texts of a stream that are open at the same time. Further strings are whole.
+ */
 const MAX_CHANNELS = 1_024;
 
 /** A string of a held event that is not decided. */

@@ -131,6 +131,8 @@ function collect(
 }
 
 function indexesOf(value: JsonObject): string {
-  return INDEXES.flatMap((name) => value[name] === undefined ? [] : [`${name}=${textBeginning(`${value[name]}`, MAX_STEP_CHARS)} `])
+  return INDEXES.flatMap((name) =>
+    value[name] === undefined ? [] : [`${name}=${textBeginning(`${value[name]}`, MAX_STEP_CHARS)} `]
+  )
     .join("");
 }

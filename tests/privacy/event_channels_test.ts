@@ -36,7 +36,9 @@ Deno.test("an event opens no more than 1,024 texts: further strings are searched
     },
   };
   const restorer = newRecordRestorer(counted, PLAIN);
-  const texts = Object.fromEntries(Array.from({ length: 5_000 }, (_, at) => [`t${at}`, CORES.mail]));
+  const texts = Object.fromEntries(
+    Array.from({ length: 5_000 }, (_, at) => [`t${at}`, CORES.mail]),
+  );
   const { records } = deliveredBy(restorer.push(eventOf({ type: "a.delta", ...texts })));
   assertEquals(opened, 1_024);
   const all = [...records, ...restorer.end().records].map(({ data }) => data).join("");

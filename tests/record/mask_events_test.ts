@@ -189,7 +189,7 @@ Deno.test("of a stream that was cut nothing is left behind a begun key, also bef
   assertEquals(left, "Key: ");
 });
 
-Deno.test("texts are told apart by the beginning of a long index, and what is below any protocol is no piece", () => {
+Deno.test("texts whose long indexes begin alike are one text, and what is deeper than in any protocol is no piece", () => {
   const [half, rest] = [KEY.slice(0, 12), KEY.slice(12)];
   const eventOf = (index: string, content: object | string) =>
     `data: ${JSON.stringify({ choices: [{ index, delta: { content } }] })}\n\n`;

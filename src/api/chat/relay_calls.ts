@@ -18,7 +18,7 @@ const MAX_HELD_RECORDS = 512;
 /** Total length of the held records. */
 const MAX_HELD_CHARS = 1024 * 1024;
 
-/** Size in memory of what tells the calls of a choice apart, besides its calls. */
+/** Size in memory of a choice with calls, besides these. */
 const CHOICE_BYTES = 2_560;
 
 /** A relayed chunk for the client. */

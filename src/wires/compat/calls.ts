@@ -68,7 +68,7 @@ const LEGACY = "legacy";
 export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
   const nameCall = newCallIds(idSource);
-  /** What is buffered of calls that have not been emitted, by position. */
+  /** Calls that have not been emitted, by position. */
   const waiting = new Map<number, WaitingCall>();
   /** Number of lists of calls so far. */
   let lists = 0;

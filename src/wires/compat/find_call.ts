@@ -15,7 +15,9 @@ export interface FoundCall {
   /** True for the call of a custom tool, whose input is a text. */
   isCustom: boolean;
   readonly arguments: JsonProgress;
-  /** Number of the array that contained its last delta: the array itself is as large as its record. */
+  /**
+   * Number of the array that contained its last delta. The array itself is as large as its record.
+   */
   list: number;
   /** Signature of the call by its host (`extra_content`); null until it arrives. */
   signature: JsonObject | null;
@@ -49,7 +51,7 @@ export function tooManyCalls(): Failed {
   );
 }
 
-/** What tells the calls of one message apart: a number, but some servers send a text. */
+/** Index of a call in its message: a number, but some servers send a text. */
 export type CallIndex = number | string;
 
 /** Assigns the deltas of one message to tool calls. */
@@ -68,7 +70,9 @@ export function idOf({ id }: JsonObject): string {
   return textOf(id);
 }
 
-/** Returns the index of an element of `tool_calls`, of a long text the beginning; null if absent. */
+/**
+ * Returns the index of an element of `tool_calls`, of a long text the beginning; null if absent.
+ */
 export function indexIn({ index }: JsonObject): CallIndex | null {
   if (typeof index === "string") return keptName(index);
   return typeof index === "number" ? index : null;
