@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { MAX_CALLS } from "../../wires/compat/find_call.ts";
+import { MAX_CALLS } from "../../wires/call_ids.ts";
 
 /** One choice of a chunk: its index and whether this chunk finishes it. */
 export interface ChoiceState {

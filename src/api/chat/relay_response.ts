@@ -6,10 +6,10 @@ import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { hasTooMany, isFiltered } from "./chunk.ts";
-import { newCallIds } from "../../wires/call_ids.ts";
+import { newCallIds, tooManyCalls } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
-import { textOf, tooManyCalls } from "../../wires/compat/find_call.ts";
+import { textOf } from "../../wires/compat/find_call.ts";
 import { newNumberReader } from "../../wires/compat/text_enums.ts";
 import type { CallOptions } from "./choice_calls.ts";
 import {

@@ -11,7 +11,7 @@ import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { tooManyCalls } from "../../wires/compat/find_call.ts";
+import { tooManyCalls } from "../../wires/call_ids.ts";
 import { carriesSomething, finishesOf, hasCalls, hasTooMany, isFiltered } from "./chunk.ts";
 import { newRepeatFastPath } from "./repeat_fast_path.ts";
 import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";

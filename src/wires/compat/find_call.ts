@@ -1,5 +1,4 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import { type Failed, fault } from "../../core/failure/result.ts";
 import { keptName } from "../../core/text_beginning.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
@@ -35,20 +34,6 @@ export interface CallPiece {
   readonly index: CallIndex | null;
   /** Its `extra_content`; null if absent. */
   readonly signature: JsonObject | null;
-}
-
-/**
- * Maximum number of calls in one message or delta, and of calls and choices in one completion or
- * chunk: they take three times as long to read as to parse.
- */
-export const MAX_CALLS = 20_000;
-
-/** Returns the fault of a response with more than `MAX_CALLS`. */
-export function tooManyCalls(): Failed {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's response holds too many choices or tool calls.",
-  );
 }
 
 /** Index of a call in its message: a number, but some servers send a text. */
