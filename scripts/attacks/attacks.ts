@@ -1,4 +1,5 @@
 import { images } from "./images.ts";
+import { keptTexts } from "./kept_texts.ts";
 import { largeMessages } from "./large_messages.ts";
 import { nestedJson } from "./nested_json.ts";
 import { patterns } from "./patterns.ts";
@@ -14,6 +15,7 @@ export const ATTACKS: readonly Attack[] = [
   patterns,
   unreadResponses,
   ...nestedJson,
+  ...keptTexts,
   ...largeMessages,
   refusedMessages,
   ...storedObjects,

@@ -37,6 +37,7 @@ const HEAD = [
   "/health ms",
   "call ms",
   "loop gap ms",
+  "of it processor",
   "idle MiB",
   "peak MiB",
   "after MiB",
@@ -57,7 +58,7 @@ function cellsOf({ seen, problems, ...measured }: Measured): readonly (string | 
   return [
     seen.healthMs,
     seen.callMs,
-    measured.gapMs,
+    ...measured.gaps,
     measured.idleMib,
     measured.peakMib,
     measured.afterMib,

@@ -1,5 +1,6 @@
 import { freePort } from "../bench/processes.ts";
 import { readGauges } from "../soak/metrics.ts";
+import { openSoakStore } from "../soak/store.ts";
 import { startGateway, startRole } from "./processes.ts";
 import type { Seen } from "./probe.ts";
 import { type Attack, MAX_CALL_MS, MAX_GROWTH_MIB, MAX_HEALTH_MS, pause } from "./support.ts";
@@ -7,7 +8,8 @@ import { type Attack, MAX_CALL_MS, MAX_GROWTH_MIB, MAX_HEALTH_MS, pause } from "
 /** Result of an attack at one size. */
 export interface Measured {
   readonly seen: Seen;
-  readonly gapMs: number;
+  /** Longest gap of the gateway's event loop, and longest time of the processor in one. */
+  readonly gaps: readonly [gapMs: number, processorMs: number];
   readonly idleMib: number;
   readonly peakMib: number;
   readonly afterMib: number;
@@ -36,17 +38,23 @@ export async function measureAttack(
   const upstream = `http://127.0.0.1:${port}`;
   const probePort = freePort();
   const configPath = `${folder}/attack.yaml`;
+  const { settings } = await openSoakStore(
+    attack.isOverValkey === true ? "valkey" : "memory",
+    folder,
+    started,
+  );
+  const { state, ...config } = withProbe(attack, upstream, folder, probePort);
   // JSON is valid YAML.
   await Deno.writeTextFile(
     configPath,
-    JSON.stringify(withProbe(attack, upstream, folder, probePort)),
+    JSON.stringify({ ...config, state: { ...settings, ...state as object } }),
   );
   const gateway = await startGateway(started, configPath, profileFolder);
   const prober = startRole(started, ["probe", gateway.url, String(probePort)], false);
   await prober.next();
   await pause(WARM_UP_MS);
   const idle = gateway.residentBytes();
-  gateway.takeGapMs();
+  gateway.takeGaps();
   const target = { url: gateway.url, pid: gateway.pid, configPath };
   const load = startRole(started, ["load", attack.row, String(times), JSON.stringify(target)]);
   const outcome = await Promise.race([
@@ -60,7 +68,7 @@ export async function measureAttack(
   const heldAfter = await readHeld(gateway.url);
   const measured = {
     seen,
-    gapMs: gateway.takeGapMs(),
+    gaps: gateway.takeGaps(),
     idleMib: idle / MIB,
     peakMib: gateway.peakBytes() / MIB,
     afterMib: gateway.residentBytes() / MIB,
@@ -91,7 +99,12 @@ function findProblems(
 }
 
 /** Returns the configuration of an attack with the provider of the prober. */
-function withProbe(attack: Attack, upstream: string, folder: string, port: number): object {
+function withProbe(
+  attack: Attack,
+  upstream: string,
+  folder: string,
+  port: number,
+): Readonly<Record<string, unknown>> {
   const { providers, routing, server, ...rest } = attack.config(upstream, folder);
   const probe = { type: "compat", base_url: `http://127.0.0.1:${port}`, api_key: "any" };
   const { routes, ...strategies } = routing as { readonly routes: readonly object[] };

@@ -56,8 +56,11 @@ export interface AttackedGateway {
   residentBytes(): number;
   /** The most resident memory so far. */
   peakBytes(): number;
-  /** Returns the longest gap of its event loop since the last call, in milliseconds. */
-  takeGapMs(): number;
+  /**
+   * Returns the longest gap of its event loop since the last call, and the longest time of the
+   * processor in one gap, in milliseconds.
+   */
+  takeGaps(): readonly [gapMs: number, processorMs: number];
   /** Lines of its log that report a bug, and its exit code if it has ended. */
   readonly complaints: readonly string[];
   /** Ends it, and waits until it has written its profile. */
@@ -83,15 +86,16 @@ export async function startGateway(
   started.defer(() => endAtOnce(child));
   const complaints: string[] = [];
   const address = Promise.withResolvers<string>();
-  let longestGapMs = 0;
+  let longest: readonly [gapMs: number, processorMs: number] = [0, 0];
   let isStopped = false;
 
   function readLine(line: string) {
     const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
     if (url !== undefined) address.resolve(url.replace(/\/$/, ""));
-    const [, gap] = /^loop-gap (\d+)$/.exec(line) ?? [];
-    if (gap !== undefined) longestGapMs = Math.max(longestGapMs, Number(gap));
-    else if (/internal_error|Uncaught|panicked|out of memory/.test(line)) complaints.push(line);
+    const [, gap, used] = /^loop-gap (\d+) (\d+)$/.exec(line) ?? [];
+    if (gap !== undefined) {
+      longest = [Math.max(longest[0], Number(gap)), Math.max(longest[1], Number(used))];
+    } else if (/internal_error|Uncaught|panicked|out of memory/.test(line)) complaints.push(line);
   }
 
   const read = [drain(child.stdout, readLine), drain(child.stderr, readLine)];
@@ -104,10 +108,10 @@ export async function startGateway(
     pid: child.pid,
     residentBytes: () => memoryOf(child.pid, "VmRSS"),
     peakBytes: () => memoryOf(child.pid, "VmHWM"),
-    takeGapMs() {
-      const gap = longestGapMs;
-      longestGapMs = 0;
-      return gap;
+    takeGaps() {
+      const gaps = longest;
+      longest = [0, 0];
+      return gaps;
     },
     complaints,
     async stop() {

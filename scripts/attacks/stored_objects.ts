@@ -67,30 +67,47 @@ const sharedItems: Load = async ({ url }, times) => {
   return outcomeOf(await many(LOOKUP_COUNT, () => send(`${url}/v1/responses`, body)));
 };
 
-/** Creates large responses together. */
-const creates: Load = async ({ url }, times) =>
-  outcomeOf(
-    await many(
-      CREATE_COUNT * times,
-      () => send(`${url}/v1/responses`, bodyOf(items(CREATED_ITEM_COUNT, 60))),
-    ),
-  );
+/** Creates responses of this many items together. */
+function createsOf(count: number, itemCount: number): Load {
+  return async ({ url }, times) =>
+    outcomeOf(
+      await many(
+        count * times,
+        () => send(`${url}/v1/responses`, bodyOf(items(itemCount, 60))),
+      ),
+    );
+}
+
+const creates = createsOf(CREATE_COUNT, CREATED_ITEM_COUNT);
 
 function attack(
   row: string,
   size: Attack["size"],
   load: Load,
-  store: "memory" | "sqlite" = "sqlite",
+  store: "memory" | "sqlite" | "valkey" = "sqlite",
+  settings: { readonly server?: object; readonly state?: object } = {},
 ): Attack {
   return {
     row,
     size,
     config: (upstream, folder) => ({
       ...oneProvider(`${upstream}/compat/v1`),
-      state: { store, ...store === "sqlite" && { sqlite: { path: `${folder}/attack.db` } } },
+      ...settings.server !== undefined && { server: settings.server },
+      state: {
+        ...store === "sqlite" && { store, sqlite: { path: `${folder}/attack.db` } },
+        ...settings.state,
+      },
     }),
+    isOverValkey: store === "valkey",
     load,
   };
+}
+
+/** Items of a response that is created over Valkey, above the default of `state.max_items`. */
+const MANY_ITEM_COUNT = 60_000;
+
+function createSize(times: number): string {
+  return `${CREATE_COUNT * times} creates of 9,900 items`;
 }
 
 function sharedSize(times: number): string {
@@ -107,5 +124,14 @@ export const storedObjects: readonly Attack[] = [
   ),
   attack("A6 shared items", sharedSize, sharedItems),
   attack("A6 shared items in memory", sharedSize, sharedItems, "memory"),
-  attack("A6 creates", (times) => `${CREATE_COUNT * times} creates of 9,900 items`, creates),
+  attack("A6 creates", createSize, creates),
+  attack("A6 creates in memory", createSize, creates, "memory"),
+  attack("A6 creates over valkey", createSize, creates, "valkey"),
+  attack(
+    "A6 many items over valkey",
+    (times) => `${times} creates of 60,000 items`,
+    createsOf(1, MANY_ITEM_COUNT),
+    "valkey",
+    { server: { max_json_members: 1_000_000 }, state: { max_items: MANY_ITEM_COUNT + 10 } },
+  ),
 ];

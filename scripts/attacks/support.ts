@@ -11,6 +11,10 @@ export interface Attack {
    * is the address of the attack's upstream.
    */
   config(upstream: string, folder: string): Readonly<Record<string, unknown>>;
+  /**
+   * True if the gateway stores its objects in a Valkey server, whose address is added to `state`.
+   */
+  readonly isOverValkey?: boolean;
   /** Its upstream, in a separate process. Without one it is the simulator. */
   readonly upstream?: (request: Request) => Response | Promise<Response>;
   /**

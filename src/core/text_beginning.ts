@@ -15,6 +15,14 @@ export function keptName(name: string): string {
 }
 
 /**
+ * Returns a text without the longer one that it is a part of, which the engine would keep in memory
+ * as long as the part.
+ */
+export function ownText(text: string): string {
+  return decoder.decode(encoder.encode(text));
+}
+
+/**
  * Returns the beginning of a text, at most `maxChars` characters of it without half of one. The
  * beginning of a longer text is a copy: a slice would keep the whole text in memory as long as it
  * is kept itself.
@@ -22,5 +30,5 @@ export function keptName(name: string): string {
 export function textBeginning(text: string, maxChars: number): string {
   if (text.length <= maxChars) return text.toWellFormed();
   const end = isFirstHalf(text.charCodeAt(maxChars - 1)) ? maxChars - 1 : maxChars;
-  return decoder.decode(encoder.encode(text.slice(0, end)));
+  return ownText(text.slice(0, end));
 }

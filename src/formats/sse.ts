@@ -1,7 +1,11 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
+import { ownText } from "../core/text_beginning.ts";
 import type { Framing } from "./framing.ts";
 
 const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
+
+/** Characters of a record for each of its data above which the data is copied out of it. */
+const MAX_OTHER_RATIO = 2;
 
 /**
  * Returns a framing for server-sent events as the WHATWG standard parses them; `id` and `retry` are
@@ -36,7 +40,9 @@ export function newSseFraming(): Framing {
 
   function finish(last: string): StreamRecord {
     const raw = kept.length === 0 ? last : kept.join("") + last;
-    const record = { event, data: data ?? "", raw };
+    // The data of a record with very long comments may be kept without them.
+    const isMostlyOther = data !== null && raw.length > MAX_OTHER_RATIO * data.length + 1024;
+    const record = { event, data: isMostlyOther ? ownText(data ?? "") : data ?? "", raw };
     if (kept.length > 0) kept = [];
     held = 0;
     event = data = null;

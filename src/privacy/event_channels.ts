@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { keptName } from "../core/text_beginning.ts";
 import { type JsonPath, memberOf, valueAt } from "./json_strings.ts";
 
 /** How the strings of one event of a stream continue those of earlier events. */
@@ -14,6 +15,22 @@ export interface EventChannels {
   isEnded(channel: string, touched: ReadonlySet<string>): boolean;
   /** True if the event repeats what earlier events had piece by piece. */
   readonly isRepetition: boolean;
+}
+
+/**
+ * Steps of the path of a text that comes in pieces, and characters of a step: no protocol has more,
+ * and the names of texts are as long. A string with a longer path is whole.
+ */
+const MAX_STEP_COUNT = 16, MAX_STEP_CHARS = 256;
+
+function isNamed(path: JsonPath): boolean {
+  return path.length <= MAX_STEP_COUNT &&
+    path.every((step) => typeof step === "number" || step.length <= MAX_STEP_CHARS);
+}
+
+/** Returns the index of an item, a part or a block as a part of the name of its text. */
+function indexText(index: JsonValue | undefined): string {
+  return typeof index === "number" || typeof index === "string" ? keptName(`${index}`) : "";
 }
 
 const WHOLE = { channelOf: () => null, annotated: () => null, isRepetition: false };
@@ -86,9 +103,8 @@ function chunkChannels(choices: readonly JsonValue[]): EventChannels {
     const index = indexes[at] ?? at;
     if (member === "text" && path.length === 3) return `${index}/text`;
     // A block that is signed and a citation are whole.
-    if (member !== "delta" || path[3] === "thinking_blocks" || path[3] === "annotations") {
-      return null;
-    }
+    const isWhole = path[3] === "thinking_blocks" || path[3] === "annotations";
+    if (member !== "delta" || isWhole || !isNamed(path)) return null;
     return [index, ...namedPath(choices[at], path.slice(2)).slice(1)].join("/");
   }
 
@@ -137,7 +153,8 @@ function indexOf(value: JsonValue | undefined, position: number): number {
 }
 
 /** Channels of an event of one content block (Messages API, streaming). */
-function blockChannels(type: string, index: JsonValue | undefined): EventChannels {
+function blockChannels(type: string, given: JsonValue | undefined): EventChannels {
+  const index = indexText(given);
   return {
     ...WHOLE,
     channelOf(path) {
@@ -149,7 +166,8 @@ function blockChannels(type: string, index: JsonValue | undefined): EventChannel
         return `${index}/${member}`;
       }
       // A citation is whole.
-      return type === "content_block_delta" && root === "delta" && member !== "citation"
+      return type === "content_block_delta" && root === "delta" && member !== "citation" &&
+          isNamed(path)
         ? `${index}/${path.slice(1).join("/")}`
         : null;
     },
@@ -158,13 +176,14 @@ function blockChannels(type: string, index: JsonValue | undefined): EventChannel
 }
 
 /** Channels of an event whose type names the text and says whether it is a delta of it. */
-function responseChannels(type: string, event: JsonObject): EventChannels {
+function responseChannels(given: string, event: JsonObject): EventChannels {
   const { output_index, content_index, summary_index } = event;
-  const item = `${output_index}/`;
-  const part = `${item}${content_index ?? summary_index}/`;
+  const type = given.length > MAX_STEP_CHARS ? "" : given;
+  const item = `${indexText(output_index)}/`;
+  const part = `${item}${indexText(content_index ?? summary_index)}/`;
   if (type.endsWith(".delta")) {
     const text = `${part}${type.slice(0, -".delta".length)}/`;
-    return { ...UNRELATED, channelOf: (path) => text + path.join("/") };
+    return { ...UNRELATED, channelOf: (path) => isNamed(path) ? text + path.join("/") : null };
   }
   if (type.endsWith(".annotation.added")) {
     const text = `${part}${type.slice(0, -".annotation.added".length)}/delta`;

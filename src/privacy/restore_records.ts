@@ -27,7 +27,9 @@ const MAX_HELD_EVENTS = 256, MAX_HELD_CHARS = 1024 * 1024;
  */
 const MAX_TOKEN_EVENTS = 2, MAX_MATCH_EVENTS = 128;
 
-/** Maximum number of texts of a stream that are open at the same time. */
+/**
+ * Maximum number of texts of a stream that are open at the same time. Further strings are whole.
+ */
 const MAX_CHANNELS = 1_024;
 
 /** A string of a held event that is not decided. */
@@ -142,7 +144,9 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       const kind = kindOf(place, string, form);
       if (kind === null) return;
       const { start, end } = place;
-      const name = place.isKey || place.isNumber ? null : event.channelOf(place.path);
+      const text = place.isKey || place.isNumber ? null : event.channelOf(place.path);
+      const isKnown = text !== null && (channels.size < MAX_CHANNELS || channels.has(text));
+      const name = isKnown ? text : null;
       // What is behind a long string of the event waits for it.
       if (long.length > 0 || string.length > STEP_CHARS) {
         long.push({ literal: { start, end }, string, kind, name });
@@ -232,7 +236,7 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       // Without rules nothing is known of a text of which nothing is held.
       if (!answer.searchesAll && !channel.isHolding()) channels.delete(name);
     }
-    if (channels.size > MAX_CHANNELS) endAll();
+    if (channels.size >= MAX_CHANNELS) endAll();
   }
 
   function endAll(): void {

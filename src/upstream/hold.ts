@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import type { Failure } from "../core/failure/failure.ts";
-import type { StreamRecord } from "../core/stream/reply.ts";
+import { keptRecord, type StreamRecord } from "../core/stream/reply.ts";
 
 /** The next records of a stream for the client, and the failure that follows them. */
 export interface Step {
@@ -65,7 +65,7 @@ export async function holdBack(first: Step, stream: HeldStream, hold: Hold): Pro
     for (let step = first;;) {
       if (step.failure !== null) return { records: [], failure: step.failure, next: null };
       for (const record of step.records) {
-        records.push(record);
+        records.push(keptRecord(record));
         bytes += Buffer.byteLength(record.raw ?? record.data);
       }
       hold.onHeld(step.records, bytes + records.length * RECORD_BYTES);

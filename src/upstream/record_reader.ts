@@ -27,7 +27,7 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
  * with data; null if nothing needs them.
  */
 export function newRecordReader(
-  body: Pick<BodyReader, "read" | "turn">,
+  body: Pick<BodyReader, "read" | "turn" | "turnToParse">,
   framing: Framing,
   { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
   onRecords: ((records: readonly StreamRecord[]) => void) | null = null,
@@ -71,7 +71,10 @@ export function newRecordReader(
     return success(records);
   }
 
-  /** Checks the JSON of large records. Nearly every group has none, and is returned at once. */
+  /**
+   * Checks the JSON of large records, which are parsed in their turn. Nearly every group has none,
+   * and is returned at once.
+   */
   async function bounded(
     read: Result<readonly StreamRecord[]>,
   ): Promise<Result<readonly StreamRecord[]>> {
@@ -80,6 +83,8 @@ export function newRecordReader(
     for (const record of read.value) {
       const outline = await checkJson(utf8Bytes(record.data), body.turn, needed);
       if (!outline.ok) return outline;
+      const turn = outline.value === null ? body.turnToParse(record.data.length) : null;
+      if (turn !== null) await turn;
       records.push(outline.value === null ? record : { ...record, outline: outline.value });
     }
     return success(records);

@@ -1,5 +1,20 @@
+import { type Failed, fault } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
+
+/**
+ * Maximum number of calls in one text of a provider, with its choices or the other blocks or items
+ * among them: each takes several times as long to read as to parse.
+ */
+export const MAX_CALLS = 20_000;
+
+/** Returns the fault of a response with more than `MAX_CALLS`. */
+export function tooManyCalls(): Failed {
+  return fault(
+    "upstream_response_too_large",
+    "The provider's response holds too many choices, blocks or tool calls.",
+  );
+}
 
 /**
  * Returns a function that chooses the ID of each tool call of one response: the upstream's ID, or a

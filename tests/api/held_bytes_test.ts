@@ -105,7 +105,7 @@ Deno.test("a relayed chat stream counts chunks that wait for an id, and its choi
       chunk({ tool_calls: [{ index: 0, id: `id_${at}`, function: { name: "f" } }] }, at + 1),
   );
   const grown = (heldAfter(relay, choices).at(-1) ?? 0) - begun;
-  assert(grown > 200 * 512 && grown < 200 * 1024, String(grown));
+  assert(grown > 200 * 2_560 && grown < 200 * 4_096, String(grown));
 });
 
 Deno.test("a native Responses stream counts its items and its last response for a failure", () => {
@@ -140,4 +140,25 @@ Deno.test("a relayed stream counts the event that its units are read of", () => 
   const last = record({ type: "image.completed", b64_json: LONG });
   assertHeld(heldAfter(relay, [partial, last]), 0, 1);
   assertEquals(relay.done(), true);
+});
+
+Deno.test("a relay keeps nothing of long records that it has passed on, or whose other text it does not need", async () => {
+  const program = new URL("kept_texts.ts", import.meta.url).pathname;
+  const args = ["run", "--no-check", "--v8-flags=--expose-gc", program];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+  const text = new TextDecoder().decode(stdout);
+  const held = JSON.parse(text.slice(0, text.indexOf("]") + 1)) as readonly number[];
+  assert(held.length === 5 && held.every((bytes) => bytes < 8_000_000), text);
+});
+
+Deno.test("a relayed chat stream counts the comments of chunks that wait for an id", () => {
+  const relay = newRelay({
+    identity: { id: "c", object: "chat.completion.chunk", created: 1, model: "m" },
+    includeUsage: false,
+    extractsReasoning: false,
+    idSource: scriptedWorld(),
+  });
+  const nameless = chunk({ tool_calls: [{ index: 0, function: { name: "f" } }] });
+  const commented = { ...nameless, raw: `: ${LONG}\n${nameless.raw}` };
+  assertHeld(heldAfter(relay, [nameless, commented]), 0, 1);
 });

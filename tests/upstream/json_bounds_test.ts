@@ -142,7 +142,7 @@ Deno.test("objects that a provider stores, and lists of them, are bounded before
   }
 });
 
-Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn", async () => {
+Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn, and a record is parsed in one", async () => {
   const text = new TextEncoder().encode(`["${"x".repeat(MIB)}"]`);
   let turns = 0;
   const turn = () => {
@@ -153,10 +153,13 @@ Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn", a
   assertEquals(turns, 5);
   // A record of a stream, which is as large, in the turns of its body.
   const bytes = new TextEncoder().encode(`data: ["${"x".repeat(MIB)}"]\n\n`);
+  const parsed: number[] = [];
+  const turnToParse = (chars: number) => Promise.resolve(void parsed.push(chars));
   const reader = newRecordReader(
-    { read: () => Promise.resolve(success(bytes)), turn },
+    { read: () => Promise.resolve(success(bytes)), turn, turnToParse },
     newSseFraming(),
   );
   assert((await reader.next()).ok);
   assertEquals(turns, 10);
+  assertEquals(parsed, [text.length]);
 });

@@ -1,4 +1,10 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { newCallIds } from "../../src/wires/call_ids.ts";
+import { decode as decodeCompat } from "../../src/wires/compat/decode.ts";
+import { decode as decodeLocal } from "../../src/wires/local/decode.ts";
+import { decode as decodeMessages } from "../../src/wires/messages/decode.ts";
+import { decode as decodeResponses } from "../../src/wires/responses/decode.ts";
+import { newDecoder } from "../../src/wires/responses/stream.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -17,4 +23,44 @@ Deno.test("an upstream ID equal to an ID generated in the same response is repla
   const nameCall = newCallIds(scriptedWorld());
   const made = nameCall("");
   assert(nameCall(made) !== made);
+});
+
+/** Whole responses of each protocol with as many calls. */
+const CALLED: readonly (readonly [typeof decodeCompat, (calls: number) => JsonObject])[] = [
+  [decodeCompat, (calls) => {
+    const tool_calls = Array(calls).fill({ function: { name: "f" } });
+    return { choices: [{ message: { tool_calls }, finish_reason: "stop" }] };
+  }],
+  [decodeMessages, (calls) => ({
+    content: Array(calls).fill({ type: "tool_use", id: "", name: "f", input: {} }),
+    stop_reason: "tool_use",
+  })],
+  [decodeResponses, responseOf],
+  [decodeLocal, (calls) => {
+    const tool_calls = Array(calls).fill({ function: { name: "f" } });
+    return { message: { tool_calls }, done: true };
+  }],
+];
+
+function responseOf(calls: number): JsonObject {
+  const call = { type: "function_call", call_id: "c", name: "f", arguments: "" };
+  return { object: "response", id: "r", status: "completed", output: Array(calls).fill(call) };
+}
+
+Deno.test("a response of any protocol has at most 20,000 calls", () => {
+  for (const [decode, answer] of CALLED) {
+    const kinds = [20_000, 20_001].map((calls) => {
+      const value = answer(calls);
+      const read = decode({ text: JSON.stringify(value), value }, scriptedWorld());
+      return read.ok ? "read" : read.failure.kind;
+    });
+    assertEquals(kinds, ["read", "upstream_response_too_large"]);
+  }
+  const kinds = [20_000, 20_001].map((calls) => {
+    const event = { type: "response.completed", sequence_number: 1, response: responseOf(calls) };
+    const data = JSON.stringify(event);
+    const read = newDecoder(scriptedWorld()).push({ event: null, data, raw: null });
+    return read.ok ? "read" : read.failure.kind;
+  });
+  assertEquals(kinds, ["read", "upstream_response_too_large"]);
 });

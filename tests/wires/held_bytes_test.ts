@@ -60,6 +60,30 @@ Deno.test("a Messages decoder counts blocks that never end", () => {
   assert(held >= 300 * 512, String(held));
 });
 
+Deno.test("a Messages decoder counts what its blocks begin with", () => {
+  const held = heldAfter(newMessagesDecoder(scriptedWorld()), [
+    block(0, { type: "tool_use", id: "t", name: "f", input: { a: LONG } }),
+    block(1, { type: "text", text: "", citations: [{ type: "web", cited_text: LONG }] }),
+    block(2, { type: "thinking", thinking: "", signature: LONG }),
+    { type: "content_block_stop", index: 1 },
+  ]);
+  assertHeld(held, 1, 2, 3, 2);
+});
+
+Deno.test("a compat decoder counts names, IDs and signatures that wait with their call, and waits for no more than 1 MiB of them", () => {
+  const pieces = Array.from({ length: 12 }, (_, index): JsonObject => {
+    const call = { index, extra_content: { a: LONG }, function: { name: `f${index}` } };
+    return { choices: [{ index: 0, delta: { tool_calls: [call] } }] };
+  });
+  const decoder = newCompatDecoder(scriptedWorld());
+  assertHeld(heldAfter(decoder, pieces.slice(0, 2)), 1, 2);
+  const most = heldAfter(decoder, pieces.slice(2)).at(-1) ?? 0;
+  assert(most < LONG_CHARS, String(most));
+  const named = newCompatDecoder(scriptedWorld());
+  const call = { index: 0, function: { name: LONG, arguments: "{" } };
+  assertHeld(heldAfter(named, [{ choices: [{ index: 0, delta: { tool_calls: [call] } }] }]), 1);
+});
+
 Deno.test("a compat decoder counts arguments that wait for the ID of their call, and its calls", () => {
   const piece = (called: JsonObject) => ({
     choices: [{ index: 0, delta: { tool_calls: [called] } }],

@@ -1,8 +1,9 @@
-import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { newCallIds } from "../../wires/call_ids.ts";
 import {
   type CallPiece,
   type FoundCall,
+  indexIn,
   isCustomPiece,
   newCallFinder,
   textOf,
@@ -39,8 +40,10 @@ export interface ReadPiece {
 
 /** The tool calls of one choice of a relayed stream. */
 export interface ChoiceCalls {
-  /** Returns the edits for an element of `list`; most elements need none. */
-  read(item: JsonObject, list: readonly JsonValue[]): ReadPiece;
+  /**
+   * Returns the edits for an element of the array with the number `list`; most elements need none.
+   */
+  read(item: JsonObject, list: number): ReadPiece;
   /** True while a call has no id. */
   isOpen(): boolean;
   /** Assigns ids of the gateway to the calls without an id. */
@@ -66,8 +69,10 @@ export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls
   let next = 0;
   /** Characters of the ids and names of all calls. */
   let idChars = 0;
+  /** Bytes of the readers of numbers. */
+  let readerBytes = 0;
 
-  function read(item: JsonObject, list: readonly JsonValue[]): ReadPiece {
+  function read(item: JsonObject, list: number): ReadPiece {
     const found = finder.find(parsePiece(item), list);
     const known = relayed.get(found);
     const call = known ?? begin(found, item);
@@ -93,7 +98,10 @@ export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls
     if (numbers === undefined) return [];
     const reader = readers.get(found) ?? newNumberReader(numbers);
     readers.set(found, reader);
-    return numbersBack(item, reader);
+    const before = reader.heldBytes();
+    const changes = numbersBack(item, reader);
+    readerBytes += reader.heldBytes() - before;
+    return changes;
   }
 
   function begin(found: FoundCall, { index }: JsonObject): RelayedCall {
@@ -121,7 +129,7 @@ export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls
   return {
     read,
     isOpen: () => open.size > 0,
-    heldBytes: () => idChars + relayed.size * ITEM_BYTES,
+    heldBytes: () => idChars + readerBytes + relayed.size * ITEM_BYTES,
     nameOpenCalls() {
       for (const call of open) call.id = nameCall("");
       open.clear();
@@ -139,7 +147,7 @@ function parsePiece(item: JsonObject): CallPiece {
     // Arguments that are a JSON object are complete in one piece.
     text: isObject(written) ? "{}" : textOf(written),
     isCustom: isCustomPiece(item),
-    index: item.index ?? null,
+    index: indexIn(item),
     signature: null,
   };
 }

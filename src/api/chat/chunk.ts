@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
+import { MAX_CALLS } from "../../wires/call_ids.ts";
 
 /** One choice of a chunk: its index and whether this chunk finishes it. */
 export interface ChoiceState {
@@ -40,6 +41,19 @@ export function isFiltered(chunk: JsonObject, member: "delta" | "message"): bool
 function saysSomething(said: JsonValue | undefined): boolean {
   return isObject(said) &&
     Object.entries(said).some(([key, value]) => key !== "role" && !isEmpty(value));
+}
+
+/**
+ * True if a chunk or a completion has too many calls and choices besides the first one. `member` is
+ * where a choice has its calls.
+ */
+export function hasTooMany(chunk: JsonObject, member: "delta" | "message"): boolean {
+  const choices = choicesOf(chunk);
+  let count = choices.length - 1;
+  for (const { [member]: said } of choices) {
+    if (isObject(said) && Array.isArray(said.tool_calls)) count += said.tool_calls.length;
+  }
+  return count > MAX_CALLS;
 }
 
 /** True if a chunk has pieces of tool calls. */

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/stream/reply.ts";
+import { charsOf, type StreamRecord } from "../../core/stream/reply.ts";
 import { splice } from "../../formats/edit.ts";
 import {
   type CallOptions,
@@ -17,6 +17,9 @@ const MAX_HELD_RECORDS = 512;
 
 /** Total length of the held records. */
 const MAX_HELD_CHARS = 1024 * 1024;
+
+/** Size in memory of a choice with calls, besides these. */
+const CHOICE_BYTES = 2_560;
 
 /** A relayed chunk for the client. */
 export interface RelayedChunk {
@@ -66,6 +69,8 @@ export function newCallRelay(options: CallOptions): CallRelay {
   let length = 0;
   /** Bytes of the calls of all choices. */
   let callBytes = 0;
+  /** Number of arrays of calls so far. */
+  let lists = 0;
 
   function findOrAddCalls({ index }: JsonObject): ChoiceCalls {
     const number = typeof index === "number" ? index : 0;
@@ -81,11 +86,12 @@ export function newCallRelay(options: CallOptions): CallRelay {
       const delta = isObject(choice) ? choice.delta : undefined;
       const items = isObject(delta) ? delta.tool_calls : undefined;
       if (!isObject(choice) || !Array.isArray(items)) continue;
+      lists += 1;
       for (const [place, item] of items.entries()) {
         if (!isObject(item)) continue;
         const calls = findOrAddCalls(choice);
         const before = calls.heldBytes();
-        const { changes, open: call } = calls.read(item, items);
+        const { changes, open: call } = calls.read(item, lists);
         callBytes += calls.heldBytes() - before;
         if (calls.isOpen()) openChoices.add(calls);
         else openChoices.delete(calls);
@@ -101,7 +107,7 @@ export function newCallRelay(options: CallOptions): CallRelay {
     if (held.length === 0 && open.length === 0) return [chunk];
     held.push({ ...chunk, open });
     open = [];
-    length += chunk.record.data.length;
+    length += charsOf([chunk.record]);
     const isFull = held.length >= MAX_HELD_RECORDS || length >= MAX_HELD_CHARS;
     return isLast || isFull || openChoices.size === 0 ? end() : [];
   }
@@ -120,7 +126,7 @@ export function newCallRelay(options: CallOptions): CallRelay {
     pass,
     end,
     isHolding: () => held.length > 0,
-    heldBytes: () => callBytes + length,
+    heldBytes: () => callBytes + length + choices.size * CHOICE_BYTES,
   };
 }
 

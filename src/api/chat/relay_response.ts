@@ -5,8 +5,8 @@ import type { HttpResponse, UpstreamResponse } from "../../core/stream/reply.ts"
 import { fault, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
-import { isFiltered } from "./chunk.ts";
-import { newCallIds } from "../../wires/call_ids.ts";
+import { hasTooMany, isFiltered } from "./chunk.ts";
+import { newCallIds, tooManyCalls } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import { textOf } from "../../wires/compat/find_call.ts";
@@ -50,6 +50,7 @@ export function relayResponse(
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
     return fault("invalid_upstream_response", "The provider's response holds no choices.");
   }
+  if (hasTooMany(value, "message")) return tooManyCalls();
   const usage = isObject(value.usage) ? value.usage : null;
   const counted = usage === null ? success(null) : parseUsage(usage);
   if (!counted.ok) return counted;

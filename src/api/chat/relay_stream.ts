@@ -11,7 +11,8 @@ import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { carriesSomething, finishesOf, hasCalls, isFiltered } from "./chunk.ts";
+import { tooManyCalls } from "../../wires/call_ids.ts";
+import { carriesSomething, finishesOf, hasCalls, hasTooMany, isFiltered } from "./chunk.ts";
 import { newRepeatFastPath } from "./repeat_fast_path.ts";
 import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
@@ -78,6 +79,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
       return finish(record.data === DONE.data ? plainRecord(record) : DONE);
     }
     const { chunk } = read.value;
+    if (hasTooMany(chunk, "delta")) return tooManyCalls();
     const choices = finishesOf(chunk);
     for (const { index, isFinished } of choices) {
       begun.add(index);

@@ -1,8 +1,7 @@
-import type { StreamTranslation } from "../../core/stream/stream.ts";
+import { EVENT_BYTES, type StreamTranslation } from "../../core/stream/stream.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
-import type { StreamRecord } from "../../core/stream/reply.ts";
+import { charsOf, keptRecord, type StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { pushAll } from "../../core/push_all.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 import type { StreamHandler, WholeHandler } from "../../call/inference.ts";
 import { decode, newDecoder } from "../../wires/compat/decode.ts";
@@ -51,6 +50,7 @@ function newVerifiedRelay(
 ): StreamTranslation {
   const decoder = newStagedDecoder(newDecoder(idSource), stage);
   let held: StreamRecord[] = [];
+  let heldChars = 0;
 
   function checked(records: Result<readonly StreamRecord[]>): typeof records {
     if (!records.ok) return records;
@@ -58,10 +58,14 @@ function newVerifiedRelay(
       const events = decoder.push(record);
       if (!events.ok) return events;
     }
-    pushAll(held, records.value);
-    if (stage.isHolding()) return success([]);
-    const released = held;
+    if (stage.isHolding()) {
+      for (const record of records.value) held.push(keptRecord(record));
+      heldChars += charsOf(records.value);
+      return success([]);
+    }
+    const released = [...held, ...records.value];
     held = [];
+    heldChars = 0;
     return success(released);
   }
 
@@ -71,7 +75,7 @@ function newVerifiedRelay(
     end: () => checked(relay.end()),
     isHolding: () => stage.isHolding() || relay.isHolding?.() === true,
     heldBytes: () =>
-      (relay.heldBytes?.() ?? 0) + (decoder.heldBytes?.() ?? 0) +
-      held.reduce((bytes, { data }) => bytes + data.length, 0),
+      (relay.heldBytes?.() ?? 0) + (decoder.heldBytes?.() ?? 0) + heldChars +
+      held.length * EVENT_BYTES,
   };
 }

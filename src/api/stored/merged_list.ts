@@ -37,7 +37,9 @@ interface Item {
 /** The list of one account, of which some pages are read. */
 interface Source {
   readonly account: ProviderAccount;
-  readonly items: Item[];
+  /** Objects of the last page; those before `taken` are no longer in the list. */
+  items: readonly Item[];
+  taken: number;
   /** Where the next page begins. */
   after: string | null;
   /** True if the last page was read. */
@@ -74,7 +76,7 @@ async function mergePages(
   let refused = 0;
   for (let pages = 0;;) {
     for (const source of sources) {
-      if (source.items.length > 0 || source.isOver) continue;
+      if (hasItem(source) || source.isOver) continue;
       const isSkipping = pages >= sources.length && limit < MAX_SKIPPED_COUNT;
       const read = await readPage(call, { ...list, isSkipping }, source);
       pages += 1;
@@ -89,13 +91,13 @@ async function mergePages(
     }
     const taken: Item[] = [];
     let last: Item | null = null;
-    while (taken.length < limit && sources.every((one) => one.isOver || one.items.length > 0)) {
+    while (taken.length < limit && sources.every((one) => one.isOver || hasItem(one))) {
       const item = takeFirst(sources, sign);
       if (item === null) break;
       last = item;
       if (item.isVisible) taken.push(item);
     }
-    const hasMore = sources.some((one) => !one.isOver || one.items.length > 0);
+    const hasMore = sources.some((one) => !one.isOver || hasItem(one));
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
@@ -104,6 +106,10 @@ async function mergePages(
 function charsOf(sources: readonly Source[]): number {
   const charsIn = (items: readonly Item[]) => items.reduce((sum, { text }) => sum + text.length, 0);
   return sources.reduce((sum, { items }) => sum + charsIn(items), 0);
+}
+
+function hasItem({ items, taken }: Source): boolean {
+  return taken < items.length;
 }
 
 /**
@@ -139,6 +145,7 @@ async function openSources(
     return {
       account,
       items: [],
+      taken: 0,
       after: isKnown ? after : null,
       isOver: false,
       isEarlier({ created }) {
@@ -172,7 +179,8 @@ async function readPage(
     async rewritten(document) {
       const items = await itemsOf(call, list, document);
       if (!items.ok) return items;
-      source.items.push(...items.value.filter((item) => !source.isEarlier(item)));
+      source.items = items.value.filter((item) => !source.isEarlier(item));
+      source.taken = 0;
       const next = items.value.at(-1)?.id ?? source.after;
       source.isOver = document.value.has_more !== true || next === source.after;
       source.after = next;
@@ -218,12 +226,13 @@ function createdAt({ created_at, created }: JsonObject): number {
  */
 function takeFirst(sources: readonly Source[], sign: number): Item | null {
   let first: Item | null = null;
-  for (const { items: [item] } of sources) {
+  for (const { items, taken } of sources) {
+    const item = items[taken];
     if (item === undefined) continue;
     if (first === null || sign * (item.created - first.created) < 0) first = item;
   }
-  for (const { items } of sources) {
-    if (first !== null && items[0]?.id === first.id) items.shift();
+  for (const source of sources) {
+    if (first !== null && source.items[source.taken]?.id === first.id) source.taken += 1;
   }
   return first;
 }

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../json/json.ts";
 import type { HeaderFields } from "../header_fields.ts";
 import type { Failure } from "../failure/failure.ts";
+import { ownText } from "../text_beginning.ts";
 import type { Result } from "../failure/result.ts";
 
 /** A whole HTTP answer. */
@@ -103,6 +104,15 @@ export interface BytesReply {
   readonly headers: HeaderFields;
   /** The pieces of the body in order. A failure is the last one: the response has broken off. */
   readonly pieces: AsyncIterable<Result<Uint8Array<ArrayBuffer>>>;
+}
+
+/**
+ * Returns a record that waits for others: its texts are no longer parts of all that has arrived
+ * with it.
+ */
+export function keptRecord(record: StreamRecord): StreamRecord {
+  const { data, raw } = record;
+  return { ...record, data: ownText(data), raw: raw === null ? null : ownText(raw) };
 }
 
 /** Returns the characters of records. */

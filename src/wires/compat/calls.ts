@@ -1,14 +1,15 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { ITEM_BYTES } from "../../core/stream/stream.ts";
-import { newCallIds } from "../call_ids.ts";
+import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
 import { signatureEvent, signatureIn } from "./host_reasoning.ts";
 import {
   type CallPiece,
   type FoundCall,
+  indexIn,
   isCustomPiece,
   newCallFinder,
   textOf,
@@ -30,7 +31,7 @@ export interface CallReader {
   end(): Events;
   /** Returns the number of calls so far. */
   count(): number;
-  /** Returns the bytes of the calls and of the buffered arguments. */
+  /** Returns the bytes of the calls and of what is buffered of them. */
   heldBytes(): number;
 }
 
@@ -40,13 +41,15 @@ export interface CallReader {
  */
 const MAX_WAITING_PIECES = 512;
 
-/**
- * Maximum number of calls in one message or delta, which take three times as long to read as to
- * parse.
- */
-const MAX_CALLS = 20_000;
+/** A call that has not been emitted. */
+interface WaitingCall {
+  /** Its arguments so far. */
+  readonly pieces: string[];
+  /** Characters of all that has arrived of it. */
+  chars: number;
+}
 
-/** Maximum length of the buffered arguments. */
+/** Maximum length of the buffered arguments, names, IDs and signatures. */
 const MAX_WAITING_CHARS = 1024 * 1024;
 
 /**
@@ -63,8 +66,10 @@ const LEGACY = "legacy";
 export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): CallReader {
   const finder = newCallFinder();
   const nameCall = newCallIds(idSource);
-  /** Buffered arguments of calls that have not been emitted, by position. */
-  const waiting = new Map<number, string[]>();
+  /** Calls that have not been emitted, by position. */
+  const waiting = new Map<number, WaitingCall>();
+  /** Number of lists of calls so far. */
+  let lists = 0;
   let announced = 0;
   let legacy: FoundCall | null = null;
   let waitsForIds = form === "deltas";
@@ -74,44 +79,44 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
   function read(message: JsonObject, text: string): Events {
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
-    if (list.length > MAX_CALLS) {
-      return fault(
-        "upstream_response_too_large",
-        "The provider's response holds too many tool calls.",
-      );
-    }
+    if (list.length > MAX_CALLS) return tooManyCalls();
     const events: StreamEvent[] = [];
+    lists += 1;
     let exact: readonly JsonValue[] | null = null;
     // The text is parsed at most once more, for any number of calls.
     const exactAt = (at: number) => (exact ??= exactCalls(text))[at];
     for (const [at, item] of list.entries()) {
       const piece = parsePiece(item, form === "whole" ? at : null, () => exactAt(at));
       if (!piece.ok) return piece;
-      const call = finder.find(piece.value, list);
+      const call = finder.find(piece.value, lists);
       if (call.position < announced) sign(call, events);
-      add(call, piece.value.text, events);
+      add(call, piece.value, events);
     }
     const older = message.function_call ?? null;
     if (older !== null) {
       const piece = parsePiece({ function: older }, LEGACY, () => undefined);
       if (!piece.ok) return piece;
-      legacy = finder.find(piece.value, list);
-      add(legacy, piece.value.text, events);
+      legacy = finder.find(piece.value, lists);
+      add(legacy, piece.value, events);
     }
     return announceReady(events);
   }
 
-  function add(call: FoundCall, piece: string, events: StreamEvent[]): void {
-    if (piece === "") return;
-    if (call.position < announced) {
-      events.push({ type: "tool_arguments", index: call.position, delta: piece });
+  function add({ position }: FoundCall, piece: CallPiece, events: StreamEvent[]): void {
+    const { text, id, name, signature } = piece;
+    if (position < announced) {
+      if (text !== "") events.push({ type: "tool_arguments", index: position, delta: text });
       return;
     }
-    const buffered = waiting.get(call.position);
-    if (buffered === undefined) waiting.set(call.position, [piece]);
-    else buffered.push(piece);
+    const call = waiting.get(position) ?? { pieces: [], chars: 0 };
+    waiting.set(position, call);
+    const signed = signature === null ? 0 : JSON.stringify(signature).length;
+    const chars = text.length + id.length + name.length + signed;
+    call.chars += chars;
+    length += chars;
+    if (text === "") return;
+    call.pieces.push(text);
     pieces += 1;
-    length += piece.length;
   }
 
   function announceReady(events: StreamEvent[]): Events {
@@ -141,10 +146,10 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
       const buffered = waiting.get(position);
       if (buffered === undefined) continue;
       waiting.delete(position);
-      const delta = buffered.join("");
-      pieces -= buffered.length;
-      length -= delta.length;
-      events.push({ type: "tool_arguments", index: position, delta });
+      pieces -= buffered.pieces.length;
+      length -= buffered.chars;
+      const delta = buffered.pieces.join("");
+      if (delta !== "") events.push({ type: "tool_arguments", index: position, delta });
     }
   }
 
@@ -196,7 +201,7 @@ function parsePiece(
     name: textOf(called.name),
     text,
     isCustom,
-    index: place ?? item.index ?? null,
+    index: place ?? indexIn(item),
     signature: signatureIn(item),
   });
 }

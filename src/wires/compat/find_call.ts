@@ -1,4 +1,5 @@
 import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { keptName } from "../../core/text_beginning.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { type JsonProgress, newJsonProgress } from "./json_progress.ts";
 
@@ -13,8 +14,10 @@ export interface FoundCall {
   /** True for the call of a custom tool, whose input is a text. */
   isCustom: boolean;
   readonly arguments: JsonProgress;
-  /** The array that contained its last delta. */
-  list: readonly unknown[];
+  /**
+   * Number of the array that contained its last delta. The array itself is as large as its record.
+   */
+  list: number;
   /** Signature of the call by its host (`extra_content`); null until it arrives. */
   signature: JsonObject | null;
 }
@@ -28,18 +31,21 @@ export interface CallPiece {
   /** True for a piece of the call of a custom tool. */
   readonly isCustom: boolean;
   /** The `index` sent by the upstream; null if absent. */
-  readonly index: Optional;
+  readonly index: CallIndex | null;
   /** Its `extra_content`; null if absent. */
   readonly signature: JsonObject | null;
 }
 
+/** Index of a call in its message: a number, but some servers send a text. */
+export type CallIndex = number | string;
+
 /** Assigns the deltas of one message to tool calls. */
 export interface CallFinder {
   /**
-   * Returns the call that a delta belongs to, new or known. `list` is the array that contained the
-   * delta.
+   * Returns the call that a delta belongs to, new or known. `list` is the number of the array that
+   * contained the delta.
    */
-  find(piece: CallPiece, list: readonly unknown[]): FoundCall;
+  find(piece: CallPiece, list: number): FoundCall;
   /** All calls so far, in the order of their first delta. */
   readonly calls: readonly FoundCall[];
 }
@@ -47,6 +53,14 @@ export interface CallFinder {
 /** Returns the ID of an element of `tool_calls`; empty if absent. */
 export function idOf({ id }: JsonObject): string {
   return textOf(id);
+}
+
+/**
+ * Returns the index of an element of `tool_calls`, of a long text the beginning; null if absent.
+ */
+export function indexIn({ index }: JsonObject): CallIndex | null {
+  if (typeof index === "string") return keptName(index);
+  return typeof index === "number" ? index : null;
 }
 
 /** True for an element of `tool_calls` that is a piece of the call of a custom tool. */
@@ -67,11 +81,11 @@ export function textOf(value: Optional): string {
  */
 export function newCallFinder(): CallFinder {
   const calls: FoundCall[] = [];
-  const byIndex = new Map<Optional, FoundCall>();
+  const byIndex = new Map<CallIndex, FoundCall>();
   /** The last call with each ID: a linear search for each delta would take quadratic time. */
   const byId = new Map<string, FoundCall>();
 
-  function find(piece: CallPiece, list: readonly unknown[]): FoundCall {
+  function find(piece: CallPiece, list: number): FoundCall {
     const seeming = piece.index === null ? findUnnumbered(piece) : byIndex.get(piece.index);
     const isNew = seeming === undefined || isAnother(seeming, piece, list);
     const call = isNew ? begin(piece.index, list) : seeming;
@@ -85,7 +99,7 @@ export function newCallFinder(): CallFinder {
     return call;
   }
 
-  function begin(index: Optional, list: readonly unknown[]): FoundCall {
+  function begin(index: CallIndex | null, list: number): FoundCall {
     const call: FoundCall = {
       position: calls.length,
       id: "",
@@ -111,7 +125,7 @@ export function newCallFinder(): CallFinder {
     return byId.get(id) ?? (isLate ? last : undefined);
   }
 
-  function isAnother(call: FoundCall, { id, name, text }: CallPiece, list: readonly unknown[]) {
+  function isAnother(call: FoundCall, { id, name, text }: CallPiece, list: number) {
     if (name === "") return false;
     if (id !== "" && call.id !== "" && id !== call.id) return true;
     if (call.name === "") return false;

@@ -9,6 +9,7 @@ import { newNumberReader, type NumberedFunctions, type NumberReader } from "./te
  */
 export function newNumberStage(functions: NumberedFunctions): Stage {
   const readers = new Map<number, NumberReader>();
+  let heldBytes = 0;
 
   function begin(call: StreamEvent & { type: "tool_call" }): StreamEvent {
     const numbers = functions.get(call.name);
@@ -23,7 +24,10 @@ export function newNumberStage(functions: NumberedFunctions): Stage {
   function push(event: StreamEvent): Result<readonly StreamEvent[]> {
     if (event.type === "tool_call") return success([begin(event)]);
     if (event.type !== "tool_arguments") return success([event]);
-    const delta = readers.get(event.index)?.push(event.delta) ?? event.delta;
+    const reader = readers.get(event.index);
+    const before = reader?.heldBytes() ?? 0;
+    const delta = reader?.push(event.delta) ?? event.delta;
+    heldBytes += (reader?.heldBytes() ?? 0) - before;
     return success(delta === "" && event.isLast !== true ? [] : [{ ...event, delta }]);
   }
 
@@ -32,7 +36,6 @@ export function newNumberStage(functions: NumberedFunctions): Stage {
     end: () => success([]),
     done: () => false,
     isHolding: () => false,
-    // The text that a reader holds is no longer than that of a number.
-    heldBytes: () => 0,
+    heldBytes: () => heldBytes,
   };
 }

@@ -1,4 +1,10 @@
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import {
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  MAX_LEVELS,
+  parseJson,
+} from "../../core/json/json.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 
 /**
@@ -20,7 +26,15 @@ export type NumberedFunctions = ReadonlyMap<string, TextNumbers>;
 export interface NumberReader {
   /** Returns the next piece for the client. It waits only for the end of a text. */
   push(piece: string): string;
+  /** Returns the bytes of the levels that are open. */
+  heldBytes(): number;
 }
+
+/** Longest name of a member that is read, with its quotes and escapes. */
+const MAX_KEY_CHARS = 1_024;
+
+/** Size in memory of a level, with the longest name. */
+const LEVEL_BYTES = 2_048;
 
 /** True if the schema has a list of numbers as texts. */
 export function hasNumbers({ enum: list = null }: JsonObject, enums: TextEnums): boolean {
@@ -82,7 +96,7 @@ interface Level {
 /**
  * Returns the reader of the arguments of one call. A text becomes a number if it is one in the
  * schema of its place, unless the schema also permits the text. All else stays as it is, also if it
- * is no JSON.
+ * is no JSON, and all that follows more than `MAX_LEVELS` levels.
  */
 export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   const levels: Level[] = [];
@@ -94,6 +108,7 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   let isEscaped = false;
   /** Schemas of the text, of which one has a list of numbers; empty if it is passed on. */
   let schemas: readonly JsonObject[] = [];
+  let isTooDeep = false;
 
   function begin(): readonly JsonObject[] {
     const level = levels.at(-1);
@@ -105,7 +120,9 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   }
 
   function open(isObject: boolean): void {
-    levels.push({ isObject, schemas: begin(), key: "", isKeyNext: isObject });
+    isTooDeep = levels.length === MAX_LEVELS;
+    if (isTooDeep) levels.length = 0;
+    else levels.push({ isObject, schemas: begin(), key: "", isKeyNext: isObject });
   }
 
   /** Returns what the client gets for a character outside of texts. */
@@ -129,7 +146,7 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
     const isEnd = char === '"' && !isEscaped;
     isEscaped = char === "\\" && !isEscaped;
     const isHeld = schemas.length > 0;
-    token = isHeld || isKey ? text + char : text;
+    token = isHeld || isKey && text.length < MAX_KEY_CHARS ? text + char : text;
     if (isEnd) return end(token);
     if (!isHeld || token.length <= maxLength) return isHeld ? "" : char;
     // Too long for a number: the rest is passed on.
@@ -160,9 +177,12 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   return {
     push(piece) {
       const written: string[] = [];
-      for (const char of piece) written.push(token === null ? plain(char) : inText(token, char));
+      for (const char of piece) {
+        written.push(isTooDeep ? char : token === null ? plain(char) : inText(token, char));
+      }
       return written.join("");
     },
+    heldBytes: () => levels.length * LEVEL_BYTES,
   };
 }
 

@@ -7,7 +7,7 @@ import {
 } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { newCallIds } from "../call_ids.ts";
+import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -33,6 +33,7 @@ export function newCallReader(
     const list = calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
     if (list.length === 0) return success([]);
+    if (list.length > MAX_CALLS) return tooManyCalls();
     if (isTooDeep(list)) return malformed("tool calls that are nested too deeply");
     const read: Call[] = [];
     for (const call of exactCalls(record, recordText) ?? list) {

@@ -61,7 +61,7 @@ export function openBlock(start: Optional, counts: Counts): Result<Opening> {
 function openText(start: JsonObject, counts: Counts): Opening {
   const from = counts.textLength;
   const citations: JsonValue[] = Array.isArray(start.citations) ? [...start.citations] : [];
-  let citationBytes = 0;
+  let citationBytes = citations.length === 0 ? 0 : JSON.stringify(citations).length;
 
   function say(text: string): readonly StreamEvent[] {
     counts.textLength += text.length;
@@ -89,7 +89,7 @@ function openText(start: JsonObject, counts: Counts): Opening {
 function openThinking(start: JsonObject): Opening {
   let thinking = "";
   let pieces = 0;
-  let signature: Optional = start.signature;
+  let signature = textOf(start.signature);
 
   function think(text: string): readonly StreamEvent[] {
     thinking += text;
@@ -101,10 +101,10 @@ function openThinking(start: JsonObject): Opening {
     events: think(textOf(start.thinking)),
     block: {
       isSound: () => true,
-      heldBytes: () => thinking.length + textOf(signature).length + pieces * EVENT_BYTES,
+      heldBytes: () => thinking.length + signature.length + pieces * EVENT_BYTES,
       add(delta) {
         // A signature replaces the one before (Messages API, streaming).
-        if (delta.type === "signature_delta") signature = delta.signature;
+        if (delta.type === "signature_delta") signature = textOf(delta.signature);
         return success(delta.type === "thinking_delta" ? think(textOf(delta.thinking)) : []);
       },
       close: () => thinkingEvents(thinking, signature),
@@ -119,7 +119,10 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
   }
   const index = counts.calls++;
   const pieces: string[] = [];
-  let chars = 0;
+  // The input of the start event is a placeholder. Only some compatible servers send the complete
+  // input there.
+  const placeholder = isObject(input) ? JSON.stringify(input) : "{}";
+  let chars = placeholder.length;
 
   function add(text: string): readonly StreamEvent[] {
     if (text === "") return [];
@@ -133,11 +136,7 @@ function openCall(start: JsonObject, counts: Counts): Result<Opening> {
     heldBytes: () => chars + pieces.length * EVENT_BYTES,
     add: (delta) =>
       success(delta.type === "input_json_delta" ? add(textOf(delta.partial_json)) : []),
-    close() {
-      // The input of the start event is a placeholder. Only some compatible servers send the
-      // complete input there.
-      return pieces.length > 0 ? [] : add(isObject(input) ? JSON.stringify(input) : "{}");
-    },
+    close: () => pieces.length > 0 ? [] : add(placeholder),
   };
   return success({ block, events: [{ type: "tool_call", index, id: counts.nameCall(id), name }] });
 }

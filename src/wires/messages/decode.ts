@@ -1,7 +1,7 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonText, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { newCallIds } from "../call_ids.ts";
+import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./response.ts";
 import { malformed, reportedFault } from "./errors.ts";
@@ -23,6 +23,7 @@ export function decode(body: JsonText, idSource: IdSource): Result<readonly Stre
   const message = isObject(exact) ? exact : body.value;
   if (message.type === "error") return reportedFault(message);
   if (!Array.isArray(message.content)) return malformed("a response without content");
+  if (message.content.length > MAX_CALLS) return tooManyCalls();
   const events = [decodeStart(message, idSource)];
   let textLength = 0;
   let calls = 0;

@@ -6,6 +6,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
+import { MAX_CALLS, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { eventError, reportedFault } from "./errors.ts";
@@ -134,6 +135,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     if (failure !== null) return failure;
     const events = [...begun.value];
     const output = Array.isArray(response.output) ? response.output : [];
+    if (output.length > MAX_CALLS) return tooManyCalls();
     for (const [index, item] of output.entries()) {
       const finished = reader.finish(index, item);
       if (!finished.ok) return finished;

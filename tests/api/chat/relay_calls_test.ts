@@ -292,3 +292,20 @@ Deno.test("chunks have the beginning of a long ID, and those without a model tha
   assertEquals(ids, ["i".repeat(256), "i".repeat(256)]);
   assertEquals(JSON.parse(push(bare)[0] ?? "").model, "m".repeat(256));
 });
+
+Deno.test("a completion or a chunk with more than 20,000 choices and calls is a fault", () => {
+  const listOf = (count: number) => Array.from({ length: count }, () => ({ function: {} }));
+  const identity = () => ({ ...IDENTITY, object: "chat.completion" as const });
+  for (const [choices, calls] of [[1, 20_000], [10_000, 1], [1, 20_001], [10_001, 1]] as const) {
+    const isFault = choices - 1 + choices * calls > 20_000;
+    const said = { content: "a", tool_calls: listOf(calls) };
+    const all = (member: string) =>
+      Array.from({ length: choices }, (_, index) => ({ index, [member]: said }));
+    const body = utf8Bytes(JSON.stringify({ choices: all("message") }));
+    const options = { extractsReasoning: false, idSource: scriptedWorld() };
+    assertEquals(relayResponse({ body }, identity, options).ok, !isFault);
+    const relay = newRelay({ ...options, identity: IDENTITY, includeUsage: false });
+    const data = JSON.stringify({ ...IDENTITY, choices: all("delta") });
+    assertEquals(relay.push({ event: null, data, raw: null }).ok, !isFault);
+  }
+});

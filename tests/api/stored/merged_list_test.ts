@@ -168,3 +168,13 @@ Deno.test("a cursor that must not become a part of a path is sent in the query a
   assert(pool.requests.length > 0);
   assert(pool.requests.every(({ url }) => new URL(`http://${url}`).pathname === "/files"));
 });
+
+Deno.test("a list of 150,000 objects of two accounts is put together in one pass", async () => {
+  const data = Array.from({ length: 150_000 }, (_, at) => `{"id":"f${at}"}`).join(",");
+  const pool = poolGateway(CONFIG);
+  for (const key of ["sk-a", "sk-b"]) {
+    pool.answer(key, () => answers(200, `{"object":"list","has_more":false,"data":[${data}]}`));
+  }
+  const { status, json } = await pool.get("/files");
+  assertEquals([status, Array.isArray(json.data) && json.data.length], [200, 150_000]);
+});

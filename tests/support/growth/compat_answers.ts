@@ -87,6 +87,7 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
     name: "choices, and chunks with a call whose id comes late",
     stream: true,
     only: "chat",
+    most: 5_000,
     answer: (n) => {
       const choices = times(n, (index) => ({ index, delta: { tool_calls: [compatCall(0)] } }));
       return compatStream([

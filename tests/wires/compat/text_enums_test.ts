@@ -64,3 +64,18 @@ Deno.test("only the text that may be a number waits for its end", () => {
   assertEquals(reader.push('bc","n":"2'), 'bc","n":');
   assertEquals(reader.push('0"'), "20");
 });
+
+Deno.test("levels that no schema has, and names without an end, hold little and are counted", () => {
+  assert(NUMBERS !== null);
+  const reader = newNumberReader(NUMBERS);
+  assertEquals(reader.push('{"list":["0.5"'), '{"list":[0.5');
+  assert(reader.heldBytes() > 0);
+  reader.push("]}");
+  assertEquals(reader.heldBytes(), 0);
+  const deep = `${"[".repeat(100_000)}{"n":"1"}`;
+  assertEquals(reader.push(deep), deep);
+  assertEquals(reader.heldBytes(), 0);
+  const long = newNumberReader(NUMBERS);
+  const name = `{"${"n".repeat(100_000)}":"1","n":"1"}`;
+  assertEquals(long.push(name), name.replace('"n":"1"', '"n":1'));
+});

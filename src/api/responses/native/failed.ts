@@ -8,6 +8,7 @@ import {
   parseExact,
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
+import { ownText } from "../../../core/text_beginning.ts";
 import { emptyDocument } from "../../../formats/document.ts";
 import { findValue, replaceValue, splice } from "../../../formats/edit.ts";
 import type { NativeEvent } from "./event.ts";
@@ -43,7 +44,7 @@ export function newDeliveredItems(): DeliveredItems {
       const text = document.text.slice(member.start, member.end);
       size += Buffer.byteLength(text) + ITEM_OVERHEAD_BYTES;
       if (size > MAX_OUTPUT_BYTES) items.clear();
-      else items.set(index, text);
+      else items.set(index, ownText(text));
     },
     bytes: () => items.size === 0 ? 0 : size,
     text() {

@@ -89,6 +89,7 @@ export async function relayed(
   const committed = await commit({
     source: newRecordReader({
       turn: () => null,
+      turnToParse: () => null,
       read() {
         const { value } = reads.next();
         return Promise.resolve(
