@@ -86,8 +86,4 @@ export const DIFFERENCES: readonly Differences[] = [
     reason: "the report has it as carried differently: fallbacks at the top, which LiteLLM ignores",
     cases: ["fallbacks_misplaced a 500"],
   },
-  {
-    reason: "a fallback by the model of an entry is that entry's name, whose fallbacks follow it",
-    cases: ["fallbacks_unknown d 500"],
-  },
 ];

@@ -456,6 +456,21 @@ Deno.test("a fallback of the name auto, and one that no name needs, are reported
   }
 });
 
+Deno.test("a number with an exponent is a text without a dot and a sign, as for LiteLLM's parser", () => {
+  const result = importLitellm(
+    "model_list:\n" +
+      ["1e3", "2.5e4", "0x1e3", "1.5e+3"].map((name) =>
+        `  - {model_name: ${name}, litellm_params: {model: openai/m, temperature: 1e-1}}\n`
+      ).join(""),
+    {},
+  );
+  assert(result.ok);
+  const { file } = result.imported;
+  const names = [...(file ?? "").matchAll(/^ {2}"?([\w.+]+)"?:\n {4}targets/gm)];
+  assertEquals(names.map(([, name]) => name), ["1e3", "2.5e4", "483", "1500"]);
+  assert(file?.includes("temperature: 0.1"), file ?? "");
+});
+
 Deno.test("the words y and n are texts, as a key, a name and a value", () => {
   const result = importLitellm(
     "model_list:\n  - model_name: y\n    litellm_params: {model: openai/m, n: 2, stop: [N]}\n",
