@@ -426,6 +426,26 @@ Deno.test("of a list for a route of claude-code-router the first provider that i
   assertEquals(lines.map(({ to }) => to), [[], ["models.*.targets"], ["models.*.fallback"]]);
 });
 
+Deno.test("an empty route of claude-code-router is none, and not missing", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    PROXY_URL: "",
+    CUSTOM_ROUTER_PATH: "",
+    strange: "",
+    Providers: [{ name: "p", api_base_url: "https://p.example.com/v1", models: ["m"] }],
+    Router: { default: "p,m", background: "", think: "", image: "" },
+  }));
+  assert(result.ok);
+  const { file, lines } = result.imported;
+  assert(!file?.includes("haiku"), file ?? "");
+  const missing = lines.filter(({ status }) => status === "missing").map(({ path }) => path);
+  assertEquals(missing, ["strange"]);
+  const empty = lines.filter(({ note }) => note === "empty").map(({ path }) => path);
+  assertEquals(
+    empty,
+    ["PROXY_URL", "CUSTOM_ROUTER_PATH", "Router.background", "Router.think", "Router.image"],
+  );
+});
+
 Deno.test("a timeout of 0 is none: the usual one holds", () => {
   const { statuses, file } = reported(
     {
