@@ -152,7 +152,9 @@ export function newChains(
       const places = placesOf(own, next);
       const [place] = places;
       if (place === undefined) {
-        const targets = `${placeOfName(own ?? next)}.targets`;
+        // A fallback of all names that none of them needs has the targets of each.
+        const [any = next] = named.has(next) ? [next] : named.keys();
+        const targets = `${placeOfName(own ?? any)}.targets`;
         report.differently(tree, targets, "the same targets, which are tried once");
       } else if (own === null || reason === "outage") {
         const isEqual = own !== null && parametersOf(own) === parametersOf(next);

@@ -162,6 +162,14 @@ Deno.test("a fallback with the targets of the name is reported there, and those 
     router_settings: { fallbacks: [{ a: ["b"] }] },
   });
   assert(!alone.file.includes("fallback"), alone.file);
+  const byModel = imported({
+    model_list: [entry("a", "openai/m")],
+    router_settings: { default_fallbacks: ["openai/m"] },
+  });
+  assertEquals(
+    byModel.line("router_settings.default_fallbacks[0]"),
+    "differently | models.a.targets | the same targets, which are tried once",
+  );
 });
 
 Deno.test("targets with a later order are tried after an outage where a name falls back for long prompts", () => {
