@@ -1,4 +1,4 @@
-import { dirname } from "node:path";
+import { dirname, normalize } from "node:path";
 import { fillVariables, readSmallFile } from "../config/files.ts";
 import { parseConfig } from "../config/load.ts";
 import { NOTHING_OUTSIDE } from "../config/tls_rules.ts";
@@ -50,6 +50,10 @@ function newImport(source: string, title: string, load: Load): Command {
     async run(options, terminal) {
       const path = optionValue(options, FILE) ?? "";
       if (path === "") return wrongUsage(terminal, name, `Name the file of ${title}.`);
+      const [output, report] = ["output", "report"].map((one) => optionValue(options, one));
+      if (output !== undefined && report !== undefined && normalize(output) === normalize(report)) {
+        return wrongUsage(terminal, name, "--output and --report name the same file.");
+      }
       const { reportText } = await import("../import/report.ts");
       const importer = await load();
       const read = await readSmallFile(path, MAX_SOURCE_BYTES);
@@ -58,7 +62,6 @@ function newImport(source: string, title: string, load: Load): Command {
         terminal.environment,
         [dirname(path), "."],
       );
-      const [output, report] = ["output", "report"].map((one) => optionValue(options, one));
       // The source may be from a stranger: nothing but the two new files is needed from here on.
       terminal.dropReadAccess();
       terminal.dropNetworkAccess();

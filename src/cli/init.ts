@@ -82,7 +82,7 @@ function schemaLine(trouble: string | null): string {
 function unknownKind(kind: string): string {
   if (kind === "") return `Name a starter file: ${KINDS.join(", ")}.`;
   const likely = nearest(kind, KINDS);
-  const hint = likely === null ? `; there are ${KINDS.join(", ")}` : `; did you mean ${likely}?`;
+  const hint = likely === null ? `; there are ${KINDS.join(", ")}.` : `; did you mean ${likely}?`;
   return `There is no starter file "${kind}"${hint}`;
 }
 

@@ -27,7 +27,7 @@ import type {
 import { newCalendar } from "../core/calendar.ts";
 import { compileClientKeys } from "./compile_keys.ts";
 import { compileTokens } from "./compile_tokens.ts";
-import { compileGlob } from "../observe/glob.ts";
+import { compileGlob } from "../core/glob.ts";
 import { sharedCachePrefix, sharedNamespace } from "./shared_cache_names.ts";
 
 /** Returns the configuration of one process of a gateway with several. */

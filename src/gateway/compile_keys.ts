@@ -23,7 +23,7 @@ import {
 } from "../access/client_key.ts";
 import { identifiesClients } from "../config/security_rules.ts";
 import { isInGroup } from "../config/templates.ts";
-import { compileGlob } from "../observe/glob.ts";
+import { compileGlob } from "../core/glob.ts";
 
 type Settings = Pick<Config, "security" | "observability">;
 

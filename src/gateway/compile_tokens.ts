@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Generation } from "../call/generation.ts";
 import type { Config } from "../config/schema.ts";
-import { compileGlob } from "../observe/glob.ts";
+import { compileGlob } from "../core/glob.ts";
 import type { Issuer, TokenRule } from "../access/tokens/issuer.ts";
 import { newKeySets } from "../access/tokens/key_sets.ts";
 import { newTokenClients, type TokenClients } from "../access/tokens/token_clients.ts";

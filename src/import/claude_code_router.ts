@@ -79,6 +79,12 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   );
   for (const tree of trees) readProvider(tree);
   const router = memberOf(root, "Router");
+  // An empty route is none, as in the router.
+  for (const [key, tree] of [...membersOf(router), ...membersOf(root)]) {
+    if (MAY_BE_EMPTY.includes(key) && tree.kind === "leaf" && tree.value === "") {
+      report.noMeaning(tree, "empty");
+    }
+  }
   const stated = targetsOf(memberOf(router, "default"), "models.*", "");
   const main = stated.length > 0 || !isExport ? stated : preferredTargets();
   const small = targetsOf(
@@ -291,6 +297,12 @@ const ROUTES_MISSING: Absent = {
   builtInRules: "requests are not routed by their agent",
   fallback: "fallbacks are those of a named model: fallback",
 };
+
+/** Members of a file, and of its `Router`, that are without effect if they are empty. */
+const MAY_BE_EMPTY = [
+  ...["default", "background", ...Object.keys(ROUTES_MISSING)],
+  ...["CUSTOM_ROUTER_PATH", "HOST", "LOG_LEVEL", "PROXY_URL"],
+];
 
 /** Members of an export that configure the app of version 3 and how it starts agents. */
 const APP =

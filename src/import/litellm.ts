@@ -91,18 +91,13 @@ function read(
     const one = models.named.get(name);
     if (one !== undefined) named.set(alias, { ...one, name: alias });
   }
-  const find = (name: string): string | null => {
-    if (named.has(name)) return name;
-    const target = entries.find((entry) => entry.written === name)?.name;
-    return target !== undefined && named.has(target) ? target : null;
-  };
   const lists = FALLBACK_KEYS.flatMap((key) => {
     const [used, ...others] = [router, settings, root].map((section) => memberOf(section, key))
       .filter((tree) => tree !== undefined && leavesOf(tree).some(({ value }) => value !== null));
     for (const tree of others) report.noMeaning(tree, `that of ${sectionOf(used)} counts`);
     return used === undefined ? [] : [[key, used] as const];
   });
-  const chains = newChains(lists, named, find, report);
+  const chains = newChains(lists, named, models.others, report);
   readRetries(router, settings, draft);
   readRouter(router, settings, draft);
   readSettings(settings, refusingText(providers), draft);

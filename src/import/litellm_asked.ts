@@ -40,6 +40,8 @@ export interface Asked {
   readonly name: string;
   readonly prefix: Prefix;
   readonly model: string;
+  /** Kind of the model as `model_info.mode` states it; null if it does not. */
+  readonly mode: string | null;
 }
 
 /** Members of an entry with its address; the first one that it has counts. */

@@ -5,27 +5,29 @@ import { memberOf, textOf, type Tree } from "./source.ts";
 import type { Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
 
-const NO_ENDINGS = /$^/;
+/** Ends of addresses of Azure after that of the resource. */
+const AZURE_ENDINGS = /\/(?:openai|models|anthropic)(?:\/.*)?$/;
 
 /** Returns the place of a model of Azure. */
 export function azurePlace(asked: Asked): Place {
   const { model, variables, params, name, prefix } = asked;
-  const own = addressIn(asked, NO_ENDINGS);
+  const own = addressIn(asked, AZURE_ENDINGS);
   if (own !== null && !own.ok) {
     return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
   }
   const [root, host] = own === null
     ? [variables.use(name === "azure" ? "AZURE_API_BASE" : "AZURE_AI_API_BASE", STAND_IN_URL), null]
-    : [own.host === null ? own.url : new URL(own.url).origin, own.host];
+    : [own.url.replace(/\?.*$/, ""), own.host];
   const isClaude = name === "azure_ai" && /^claude-/.test(model);
   const type = isClaude ? "messages" : "compat";
+  const path = isClaude ? "/anthropic" : "/openai/v1";
   const { credential, used } = entraCredential(params, variables);
   return {
     ok: true,
     id: isClaude ? "foundry" : "azure",
     settings: {
       type,
-      base_url: `${root}${isClaude ? "/anthropic" : "/openai/v1"}`,
+      base_url: `${root}${path}`,
       ...credential !== null && { credential },
     },
     model: variables.text(model.replace(/^(?:responses|o_series|gpt5_series)\//, "")),
@@ -37,7 +39,7 @@ export function azurePlace(asked: Asked): Place {
     ],
     modelNote: "the name of the deployment is the model",
     addressNote: [
-      `only its host is used, with ${isClaude ? "/anthropic" : "/openai/v1"}`,
+      `its endpoint ${path} is called, which needs no version`,
       own !== null && own.host === null ? "the variable must not end in a slash" : "",
       own?.note ?? "",
     ].filter(Boolean).join("; "),

@@ -32,8 +32,8 @@ export interface Where {
 export interface Entry {
   readonly tree: Tree;
   readonly name: string;
-  /** The model as LiteLLM knows it, by which fallbacks may name the entry. */
-  readonly written: string;
+  /** The model as LiteLLM knows it and the ID of the entry, by which fallbacks may name it. */
+  readonly others: readonly string[];
   /** Wanted ID of its provider, and the settings without the key. */
   readonly id: string;
   readonly settings: Settings;
@@ -58,6 +58,9 @@ export const METRICS = ["weight", "rpm", "tpm"] as const;
 
 /** One of the members by which LiteLLM weighs entries. */
 export type Metric = (typeof METRICS)[number];
+
+/** Note for one of several keys. */
+const POOL = "of several keys, one that is refused rests, and the next one is tried at once";
 
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
@@ -118,7 +121,8 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       report.noted(get(address), `${provider}.base_url`, place.addressNote);
       report.noMeaning(get("api_base"), "that of base_url counts");
     }
-    report.noted(get("api_key"), key.text === null ? [] : keyPath, key.note);
+    const keyNotes = [key.note, keyPath.endsWith("s") ? POOL : ""].filter(Boolean).join("; ");
+    report.noted(get("api_key"), key.text === null ? [] : keyPath, keyNotes);
     for (const { key: member, to, note } of place.used) {
       report.noted(get(member), to === "" ? [] : `${provider}.${to}`, note);
     }
@@ -174,7 +178,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   return {
     tree,
     name: named.text,
-    written: written.text,
+    others: [written.text, textOf(memberOf(info, "id"))].filter((one) => one !== null),
     id: place.id,
     settings: {
       ...place.settings,

@@ -1,5 +1,8 @@
-import { OPEN_MODEL } from "../config/models_rules.ts";
+import { isPattern, OPEN_MODEL } from "../config/models_rules.ts";
+import { MODEL_NAME } from "../config/models_schema.ts";
+import { compileGlob } from "../core/glob.ts";
 import { identityOf, type Named, placeOfName, type Target } from "./litellm_named.ts";
+import { inferredPrefix, isPrefix } from "./litellm_prefixes.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, membersOf, textOf, type Tree } from "./source.ts";
 
@@ -31,6 +34,8 @@ const NOT_FOR_REFUSALS =
 
 const OTHER_PARAMETERS = "with the parameters of the name that falls back, not with its own";
 
+const OF_A_PATTERN = "for every name of the pattern, whose list LiteLLM does not use";
+
 /** Where a file has lists of fallbacks, and the failures that they are for. */
 const LISTS = {
   fallbacks: "outage",
@@ -39,20 +44,36 @@ const LISTS = {
   content_policy_fallbacks: "content_filter",
 } as const;
 
+const REASONS = [...new Set(Object.values(LISTS))];
+
 /** Names of the members that are lists of fallbacks. */
 export const FALLBACK_KEYS = Object.keys(LISTS) as readonly (keyof typeof LISTS)[];
 
 /**
- * Returns the fallbacks of the names of a source. `sections` are the values of the lists; `find`
- * returns the name of an entry that a fallback names, null if there is none.
+ * Returns the fallbacks of the names of a source. `sections` are the values of the lists; `others`
+ * are further names of entries, by which a fallback may name them.
  */
 export function newChains(
   sections: readonly (readonly [key: keyof typeof LISTS, tree: Tree])[],
   named: ReadonlyMap<string, Named>,
-  find: (name: string) => string | null,
+  others: ReadonlyMap<string, Named>,
   report: Report,
 ): Chains {
+  const patterns = [...named.values()].filter(({ name }) => isPattern(name))
+    .map((one) => [compileGlob(one.name), one] as const);
   const lists = sections.flatMap(([key, tree]) => readLists(key, tree));
+  // Of several lists of a name LiteLLM takes the first one, or the last one of its other form.
+  const keyed = lists.filter(({ name }) => name !== DEFAULT)
+    .map((list) => [keyOf(list.reason, list.name), list] as const);
+  const firsts = new Map(keyed.toReversed());
+  const lasts = new Map(keyed);
+  /** The names that fall back by each list. */
+  const users = Map.groupBy(
+    REASONS.flatMap((reason) =>
+      [...named.keys()].map((name) => [listOf(name, reason), name] as const)
+    ),
+    ([list]) => list,
+  );
   // Of several lists for all names LiteLLM takes the last one; default_fallbacks is that.
   const usual = lists.findLast(({ name, reason }) => name === DEFAULT && reason === "outage");
   for (const list of lists) reportList(list);
@@ -66,7 +87,7 @@ export function newChains(
       membersOf(item).map(([name, names]) => ({
         reason,
         name,
-        names: namesIn(names, find(name)),
+        names: namesIn(names, name),
         tree: names,
       }))
     );
@@ -74,11 +95,12 @@ export function newChains(
 
   function namesIn(tree: Tree, own: string | null): FallbackList["names"] {
     return itemsOf(tree).flatMap((item) => {
-      const written = textOf(item);
-      const name = written === null ? null : find(written);
+      const [only, ...more] = membersOf(item);
+      const name = textOf(item) ??
+        (only?.[0] === "model" && more.length === 0 ? textOf(only[1]) : null);
       // A pattern has no model that is sent for another name.
-      if (name === null || name.includes("*")) {
-        const note = written === null
+      if (name === null || isPattern(name) || find(name) === undefined) {
+        const note = name === null
           ? "a fallback is a name here, without parameters"
           : "no entry that is carried has this name, or it is a pattern";
         report.missing(item, note);
@@ -92,31 +114,56 @@ export function newChains(
     });
   }
 
-  function listOf(name: string, reason: FallbackList["reason"]): FallbackList | undefined {
-    return lists.find((one) => one.reason === reason && find(one.name) === name);
+  /** Returns what serves a name, also one that a pattern matches; undefined for no model. */
+  function find(name: string): Named | undefined {
+    return named.get(name) ?? others.get(name) ??
+      (MODEL_NAME.test(name) ? matched(name) : undefined);
   }
 
-  function reportList({ reason, name, names, tree }: FallbackList): void {
-    const isKnown = name === DEFAULT || find(name) !== null;
-    if (!isKnown) {
-      return report.missing(tree, "no entry that is carried has the name that falls back");
-    }
+  function matched(name: string): Named | undefined {
+    const pattern = patterns.find(([matches]) => matches(name))?.[1];
+    const targets = [...pattern?.targets ?? [], ...pattern?.later ?? []];
+    return pattern && {
+      ...pattern,
+      targets: targets.map((target) => ({ ...target, model: target.model ?? name })),
+      later: [],
+    };
+  }
+
+  function listOf(name: string, reason: FallbackList["reason"]): FallbackList | undefined {
+    if (!named.has(name)) return undefined;
+    return firsts.get(keyOf(reason, name)) ?? lasts.get(keyOf(reason, otherForm(name)));
+  }
+
+  function reportList(list: FallbackList): void {
+    const { reason, name, names, tree } = list;
     if (name === DEFAULT && reason !== "outage") {
       return report.missing(tree, "only lists of a name are carried");
     }
-    const own = name === DEFAULT ? null : find(name);
-    const used = own === null ? usual : listOf(own, reason);
-    if (used?.tree !== tree) return report.missing(tree, "another list for this name counts");
+    const all = (users.get(list) ?? []).map(([, user]) => user);
+    const own = name === DEFAULT ? null : all.find((user) => user === name) ?? all[0];
+    if (own === undefined || own === null && list !== usual) {
+      const note = name === DEFAULT || named.has(name)
+        ? "another list for this name counts"
+        : "no entry that is carried has the name that falls back";
+      return report.missing(tree, note);
+    }
     for (const { name: next, tree } of names) {
       const places = placesOf(own, next);
       const [place] = places;
       if (place === undefined) {
-        const targets = `${placeOfName(own ?? next)}.targets`;
+        // A fallback of all names that none of them needs has the targets of each.
+        const [any = next] = named.has(next) ? [next] : named.keys();
+        const targets = `${placeOfName(own ?? any)}.targets`;
         report.differently(tree, targets, "the same targets, which are tried once");
       } else if (own === null || reason === "outage") {
         const isEqual = own !== null && parametersOf(own) === parametersOf(next);
-        const note = isEqual ? NOT_FOR_REFUSALS : `${NOT_FOR_REFUSALS}; ${OTHER_PARAMETERS}`;
-        report.differently(tree, places, note);
+        const notes = [
+          NOT_FOR_REFUSALS,
+          ...isEqual ? [] : [OTHER_PARAMETERS],
+          ...own !== null && isPattern(own) ? [OF_A_PATTERN] : [],
+        ];
+        report.differently(tree, places, notes.join("; "));
       } else reportReason(own, reason, tree, place);
     }
   }
@@ -134,7 +181,7 @@ export function newChains(
   }
 
   function parametersOf(name: string): string {
-    return JSON.stringify(named.get(name)?.parameters);
+    return JSON.stringify(find(name)?.parameters);
   }
 
   /** Returns the targets of some names that another name does not have. */
@@ -185,7 +232,7 @@ export function newChains(
 
   function targetsOf(names: readonly string[]): readonly Target[] {
     const all = names.flatMap((name) => {
-      const one = named.get(name);
+      const one = find(name);
       return one === undefined ? [] : [...one.targets, ...one.later];
     });
     const seen = new Set<string>();
@@ -224,4 +271,19 @@ export function newChains(
 function sameNames(one: FallbackList, other: FallbackList | undefined): boolean {
   return one.names.map(({ name }) => name).join(" ") ===
     other?.names.map(({ name }) => name).join(" ");
+}
+
+function keyOf(reason: FallbackList["reason"], name: string | null): string {
+  return `${reason} ${name ?? ""}`;
+}
+
+/**
+ * Returns the name by which LiteLLM looks for fallbacks if it finds none by the name itself:
+ * without the prefix of a provider, or with the one that it infers; null for none.
+ */
+function otherForm(name: string): string | null {
+  const slash = name.indexOf("/");
+  if (slash >= 0) return isPrefix(name.slice(0, slash)) ? name.slice(slash + 1) : null;
+  const prefix = inferredPrefix(name);
+  return prefix === null ? null : `${prefix}/${name}`;
 }

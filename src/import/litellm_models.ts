@@ -12,6 +12,8 @@ import type { Part, Written } from "./written_file.ts";
 /** The named models of a source, and the parts of the file that come with them. */
 export interface Models {
   readonly named: ReadonlyMap<string, Named>;
+  /** The targets of each further name of entries, by which a fallback may name them. */
+  readonly others: ReadonlyMap<string, Named>;
   readonly pricing: readonly Part[];
 }
 
@@ -51,6 +53,7 @@ export function newModels(
   { providers, report, maxNames, isWeighted }: ModelsContext,
 ): Models {
   const named = new Map<string, Named>();
+  const others = new Map<string, Named>();
   const pricing = new Map<string, Part>();
   /** The keys of prices that entries state. */
   const stated = new Set<string>();
@@ -65,7 +68,7 @@ export function newModels(
   }
   // The gateway takes the first pattern in the file that matches, LiteLLM the longest one.
   const bySize = [...named].toSorted(([one], [other]) => patternSize(other) - patternSize(one));
-  return { named: new Map(bySize), pricing: [...pricing.values()] };
+  return { named: new Map(bySize), others, pricing: [...pricing.values()] };
 
   function newNamed(name: string, group: readonly Entry[]): Named {
     const metric = isWeighted && group.length > 1 ? metricOf(group) : null;
@@ -77,6 +80,7 @@ export function newModels(
     );
     const targets: Target[] = [];
     const later: Target[] = [];
+    const served: (readonly [entry: Entry, target: Target])[] = [];
     for (const order of orders) {
       const same = group.filter((entry) => entry.order === order);
       for (const cluster of clustersOf(same, weights)) {
@@ -84,6 +88,7 @@ export function newModels(
         const isFirst = order === orders[0] && (!isAnyOpen || weightOf(cluster, weights) > 0);
         const [list, key] = isFirst ? [targets, "targets"] as const : [later, "fallback"] as const;
         const target = addTarget(cluster, { weights, place, targets: `${place}.${key}`, metric });
+        served.push(...cluster.entries.map((entry) => [entry, target] as const));
         const at = list.findIndex((one) =>
           one.provider === target.provider && one.model === target.model
         );
@@ -95,6 +100,12 @@ export function newModels(
     const parameters = sharedParameters(group, place, report);
     const from = group.map(({ tree }) => tree.path);
     const open = targets.map((one) => isAnyOpen ? one : { ...one, weight: 1 });
+    for (const [entry, target] of served) {
+      for (const other of entry.others) {
+        const targets = [...others.get(other)?.targets ?? [], target];
+        others.set(other, { name: other, from, targets, later: [], parameters });
+      }
+    }
     return { name, from, targets: open, later, parameters };
   }
 

@@ -80,7 +80,8 @@ export function readParts(
       "a name here is 1 to 128 letters, digits and ._:/*- and begins with a letter, a digit or *";
     return refused(nameTree, note);
   }
-  const place = placeOf(written.text, params, reader.variables);
+  const mode = textOf(memberOf(memberOf(tree, "model_info"), "mode"));
+  const place = placeOf(written.text, mode, params, reader.variables);
   if (!place.ok) return refused(modelTree, place.note);
   const upstream = upstreamModel(named.text, place.model);
   return upstream.ok

@@ -1,4 +1,4 @@
-import { hostAt } from "../data/hosts.ts";
+import { hostAt, HOSTS } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
 import {
   addressIn,
@@ -8,27 +8,37 @@ import {
   type ServedPlace,
 } from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
-import { INFERRED, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
+import { inferredPrefix, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
 import { memberOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
+
+const GOOGLE_HOST = new URL(HOSTS.gemini.baseUrl).hostname;
 
 /** Endings of addresses that name an endpoint. */
 const CHAT_ENDINGS = /\/(?:chat\/completions|completions|embeddings|responses)$/;
 const MESSAGES_ENDINGS = /\/v1(?:\/messages)?$/;
 const LOCAL_ENDINGS = /\/(?:v1|api(?:\/(?:chat|generate|embed))?)$/;
 
-/** Returns the provider and the model of an entry; `written` is its model without references. */
-export function placeOf(written: string, params: Tree, variables: Variables): Place {
+/**
+ * Returns the provider and the model of an entry; `written` is its model without references, `mode`
+ * its kind.
+ */
+export function placeOf(
+  written: string,
+  mode: string | null,
+  params: Tree,
+  variables: Variables,
+): Place {
   const stated = textOf(memberOf(params, "custom_llm_provider"));
   const slash = written.indexOf("/");
   const first = slash < 0 ? "" : written.slice(0, slash);
   const known = [stated ?? "", first].find(isPrefix) ??
-    (slash < 0 ? INFERRED.find(([pattern]) => pattern.test(written))?.[1] : undefined);
+    (slash < 0 ? inferredPrefix(written) ?? undefined : undefined);
   const model = known !== undefined && first === known ? written.slice(slash + 1) : written;
   const prefix = known === undefined ? undefined : PREFIXES.get(known);
   if (known !== undefined && prefix !== undefined) {
-    return placeFor({ params, variables, name: known, prefix, model });
+    return placeFor({ params, variables, name: known, prefix, model, mode });
   }
   if (addressKey(params) === undefined) {
     const note = known === undefined
@@ -37,7 +47,7 @@ export function placeOf(written: string, params: Tree, variables: Variables): Pl
     return { ok: false, note };
   }
   const name = "openai_like";
-  const place = placeFor({ params, variables, name, prefix: { kind: "openai" }, model });
+  const place = placeFor({ params, variables, name, prefix: { kind: "openai" }, model, mode });
   return place.ok ? { ...place, modelNote: "taken as OpenAI-compatible" } : place;
 }
 
@@ -50,8 +60,9 @@ function placeFor(asked: Asked): Place {
     case "ollama":
       return plainPlace(asked, "local", LOCAL_ENDINGS);
     case "azure":
-    case "azure_ai":
       return azurePlace(asked);
+    case "azure_ai":
+      return isServerless(asked) ? plainPlace(asked, "compat", CHAT_ENDINGS) : azurePlace(asked);
     case "bedrock":
       return bedrockPlace(asked);
     case "vertex_ai":
@@ -70,7 +81,8 @@ function plainPlace(
   if (own !== null && !own.ok) {
     return { ok: false, note: `${addressKey(asked.params)} ${own.note}` };
   }
-  const url = own?.url ?? prefix.address;
+  const isGoogle = own?.host === GOOGLE_HOST;
+  const url = own === null || isGoogle ? prefix.address : versioned(name, own.url);
   if (url === undefined) return { ok: false, note: `${name} needs an api_base` };
   const host = own === null ? URL.parse(url)?.hostname ?? null : own.host;
   const known = name === "ollama_chat" ? "ollama" : name;
@@ -89,13 +101,35 @@ function plainPlace(
     ok: true,
     id: isElsewhere ? idAt(type, url, host, known) : known,
     settings,
-    model: variables.text(name === "fireworks_ai" ? fireworksModel(model) : model),
+    model: variables.text(
+      name === "fireworks_ai" && asked.mode !== "embedding" ? fireworksModel(model) : model,
+    ),
     host,
     variable: prefix.variable ?? null,
     used: [],
-    modelNote: own === null ? prefix.note ?? "" : "",
+    modelNote: prefix.note === undefined
+      ? ""
+      : isElsewhere
+      ? "taken as OpenAI-compatible; LiteLLM uses an API of the prefix"
+      : prefix.note,
     addressNote: own?.note ?? "",
   };
+}
+
+/** Prefixes whose addresses LiteLLM ends with `/v1`. */
+const VERSIONED = ["mistral", "cometapi"];
+
+function versioned(name: string, url: string): string {
+  return !VERSIONED.includes(name) || /\/v1$|\?/.test(url) ? url : `${url}/v1`;
+}
+
+/** True for a model of Azure at another address than those of its resources with `/openai/v1`. */
+function isServerless(asked: Asked): boolean {
+  const own = addressIn(asked, CHAT_ENDINGS);
+  if (own === null || !own.ok || own.host === null || asked.model.startsWith("claude-")) {
+    return false;
+  }
+  return !/\.(?:openai|services\.ai|cognitiveservices)\.azure\.com$/.test(own.host);
 }
 
 /** Returns a model as Fireworks names it in chats, and as LiteLLM sends it to them. */

@@ -70,9 +70,9 @@ export const PREFIXES: ReadonlyMap<string, Prefix> = new Map<string, Prefix>([
     variable: "GEMINI_API_KEY",
     note: "over Google's endpoint for OpenAI clients; LiteLLM uses Google's own API",
   }],
-  ...["custom_openai", "openai_like", "litellm_proxy", "hosted_vllm", "lm_studio", "llamafile"]
+  ...["custom_openai", "openai_like", "litellm_proxy", "hosted_vllm", "lm_studio", "xinference"]
     .map((name) => [name, { kind: "openai" }] as const),
-  ["xinference", { kind: "openai" }],
+  ["llamafile", { kind: "openai", address: "http://127.0.0.1:8080/v1" }],
   ["azure", { kind: "azure", variable: "AZURE_API_KEY" }],
   ["azure_ai", { kind: "azure_ai", variable: "AZURE_AI_API_KEY" }],
   ["bedrock", { kind: "bedrock" }],
@@ -131,7 +131,16 @@ export function isPrefix(name: string): boolean {
 }
 
 /** Patterns of models without a prefix, and the prefix that LiteLLM infers. */
-export const INFERRED: readonly (readonly [pattern: RegExp, prefix: string])[] = [
-  [/^(?:gpt-|chatgpt-|o[1-9](?:-|$)|text-embedding-|dall-e|whisper|tts-)/, "openai"],
-  [/^claude-/, "anthropic"],
+const INFERRED: readonly (readonly [pattern: RegExp, prefix: string])[] = [
+  [/^gpt-3\.5-turbo-instruct/, "text-completion-openai"],
+  [
+    /^(?:(?:ft:)?gpt-|chatgpt-|o[1-9](?:-|$)|text-embedding-(?:3-|ada-)|dall-e|whisper|tts-)/,
+    "openai",
+  ],
+  [/^claude-[^:]*$/, "anthropic"],
 ];
+
+/** Returns the prefix that LiteLLM infers for a model without one; null if none is known here. */
+export function inferredPrefix(model: string): string | null {
+  return INFERRED.find(([pattern]) => pattern.test(model))?.[1] ?? null;
+}

@@ -79,6 +79,10 @@ export function readSettings(tree: Tree | undefined, refusing: string, draft: Dr
   report.notRead(tree, ["num_retries", "request_timeout", "allowed_fails", "cache", "json_logs"]);
 }
 
+/** The kinds of calls of LiteLLM's proxy that are chats, and those that are cached here. */
+const CHATS = "acompletion";
+const CACHED = [CHATS, "aembedding"];
+
 function readCache(tree: Tree | undefined, draft: Draft): void {
   const { report } = draft;
   const cache = memberOf(tree, "cache");
@@ -107,10 +111,14 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
     return;
   }
   const isForAll = textOf(memberOf(params, "mode")) !== "default_off";
-  if (!isForAll || type !== "local" && type !== "redis") {
-    const note = isForAll
+  const calls = memberOf(params, "supported_call_types");
+  const isForChats = calls === undefined || itemsOf(calls).some((one) => textOf(one) === CHATS);
+  if (!isForAll || !isForChats || type !== "local" && type !== "redis") {
+    const note = !isForAll
+      ? "the cache is for every request here, not only for those that ask for it"
+      : isForChats
       ? "only identical requests are cached, in memory or at a Redis server"
-      : "the cache is for every request here, not only for those that ask for it";
+      : "the cache is for chats too here";
     for (const tree of [cache, params]) report.missing(tree, note);
     return;
   }
@@ -125,9 +133,10 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
     readRedis(params, draft, "");
   if (isShared) setFrom(draft, params, "caching", "shared", true);
   const isElsewhere = type === "redis" && !isShared;
-  const note = isElsewhere ? "in memory: the file names no host of a Redis server" : "";
-  for (const tree of [cache, memberOf(params, "type")]) {
-    report.noted(tree, "caching", note);
+  const note = isElsewhere ? "; in memory: the file names no host of a Redis server" : "";
+  const cached = itemsOf(calls).filter((one) => CACHED.includes(textOf(one) ?? ""));
+  for (const tree of [cache, memberOf(params, "type"), ...cached]) {
+    report.differently(tree, "caching", `for chats without a stream, and embeddings${note}`);
   }
   report.missing(params, "no setting of the cache here");
 }

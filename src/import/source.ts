@@ -249,14 +249,18 @@ function leaf(path: string, value: Leaf["value"]): Leaf {
   return { kind: "leaf", path, value };
 }
 
+/** Pattern of numbers with an exponent that are texts for LiteLLM's parser, such as `1e3`. */
+const TEXT_NUMBER = /^[-+]?[\d_]*(?:e|\.[\d_]*e\d)/i;
+
 /**
- * Returns a scalar as JSON has it: dates, and numbers that are not exact, as their text. So is `y`
- * or `n`, which are texts for LiteLLM's parser, unlike in YAML 1.1.
+ * Returns a scalar as JSON has it: dates, and numbers that are not exact, as their text. So are
+ * `y`, `n` and `1e3`, which are texts for LiteLLM's parser, unlike in YAML 1.1.
  */
 function scalar(value: unknown, source: string | undefined): Leaf["value"] {
   if (typeof value === "boolean" && source?.length === 1) return source;
   if (value === null || typeof value === "string" || typeof value === "boolean") return value;
-  const isExact = typeof value === "number" && Number.isFinite(value) &&
+  const isExact = typeof value === "number" && !TEXT_NUMBER.test(source ?? "") &&
+    Number.isFinite(value) &&
     (Number.isSafeInteger(value) || !Number.isInteger(value));
   return isExact ? value : source ?? "";
 }

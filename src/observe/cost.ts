@@ -1,6 +1,6 @@
 import type { Config } from "../config/schema.ts";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
-import { compileGlob } from "./glob.ts";
+import { compileGlob } from "../core/glob.ts";
 import { listPrice, type Price } from "../data/prices.ts";
 
 const MILLION = 1_000_000;

@@ -1,5 +1,5 @@
 import { RE2JS } from "re2js";
-import { compileGlob } from "../observe/glob.ts";
+import { compileGlob } from "../core/glob.ts";
 import type { RecordHead } from "./record.ts";
 import { comparable, type SearchedPart, searchedTexts, singleSpaced } from "./searched_texts.ts";
 import type { StoredBody, StoredHead } from "./written_record.ts";

@@ -143,6 +143,11 @@ Deno.test("import refuses a missing file, a large one, and wrong arguments", asy
   assertEquals((await ran(["import", "litellm"])).code, 2);
   assertEquals((await ran(["import", "bifrost", "a"])).code, 2);
   assertEquals((await ran(["import", "litellm", "a", "--secrets", "b"])).code, 2);
+  const same = await ran(["import", "litellm", "a", "--output", "b", "--report", "./b"]);
+  assertEquals([same.code, same.err.split(". ")[0]], [
+    2,
+    "--output and --report name the same file",
+  ]);
 });
 
 Deno.test("a source may have a byte order mark, and lines that end as on Windows", async () => {

@@ -144,7 +144,9 @@ Deno.test("init without a known kind lists the kinds", async () => {
   assertEquals([none.code, none.out], [2, ""]);
   assertMatch(none.err, /^Name a starter file: laptop, edge, team\. /);
   const slip = await ran(["init", "labtop"]);
-  assertMatch(slip.err, /did you mean laptop\?/);
+  assertMatch(slip.err, /did you mean laptop\? See /);
+  const other = await ran(["init", "nope"]);
+  assertMatch(other.err, /"nope"; there are laptop, edge, team\. See /);
   const many = await ran(["init", "edge", "team"]);
   assertEquals([many.code, many.err.startsWith('"team" is one argument too many.')], [2, true]);
 });

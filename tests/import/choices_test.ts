@@ -162,6 +162,14 @@ Deno.test("a fallback with the targets of the name is reported there, and those 
     router_settings: { fallbacks: [{ a: ["b"] }] },
   });
   assert(!alone.file.includes("fallback"), alone.file);
+  const byModel = imported({
+    model_list: [entry("a", "openai/m")],
+    router_settings: { default_fallbacks: ["openai/m"] },
+  });
+  assertEquals(
+    byModel.line("router_settings.default_fallbacks[0]"),
+    "differently | models.a.targets | the same targets, which are tried once",
+  );
 });
 
 Deno.test("targets with a later order are tried after an outage where a name falls back for long prompts", () => {
@@ -228,6 +236,184 @@ Deno.test("a cache for requests that ask for it is missing: here it would be for
       "missing | the cache is for every request here, not only for those that ask for it",
     );
   }
+});
+
+Deno.test("a cache for other calls than chats, or for none, is missing: here it would be for chats", () => {
+  for (const supported_call_types of [[], null, ["aembedding"]]) {
+    const { file, line } = imported({
+      model_list: MODELS,
+      litellm_settings: { cache: true, cache_params: { type: "local", supported_call_types } },
+    });
+    assert(!file.includes("caching"), file);
+    assertEquals(line("litellm_settings.cache"), "missing | the cache is for chats too here");
+  }
+  const { file, line } = imported({
+    model_list: MODELS,
+    litellm_settings: {
+      cache: true,
+      cache_params: { type: "local", supported_call_types: ["acompletion", "atranscription"] },
+    },
+  });
+  assert(file.includes("caching:\n  enabled: true"), file);
+  const [chats, others] = [0, 1].map((at) =>
+    line(`litellm_settings.cache_params.supported_call_types[${at}]`)
+  );
+  assertEquals(chats, "differently | caching | for chats without a stream, and embeddings");
+  assertEquals(others, "missing | no setting of the cache here");
+});
+
+Deno.test("one of several keys of a provider is carried differently: a refused one rests", () => {
+  const { line } = imported({
+    model_list: [
+      entry("a", "openai/one", { api_key: "os.environ/K1" }),
+      entry("a", "openai/one", { api_key: "os.environ/K2" }),
+      entry("b", "groq/one", { api_key: "os.environ/K3" }),
+    ],
+  });
+  const pooled = "differently | providers.openai.api_keys | " +
+    "of several keys, one that is refused rests, and the next one is tried at once";
+  assertEquals([0, 1, 2].map((at) => line(`model_list[${at}].litellm_params.api_key`)), [
+    pooled,
+    pooled,
+    "carried | providers.groq.api_key",
+  ]);
+});
+
+Deno.test("a list of fallbacks is that of a name with or without its prefix, unless the name has one", () => {
+  const { file, line } = imported({
+    model_list: [
+      entry("openai/m-a", "openai/m-a"),
+      entry("groq/m-a", "openai/m-g"),
+      entry("gpt-4o", "openai/m-b"),
+      entry("unknown/m-u", "openai/m-u"),
+      ...["c", "d", "e"].map((name) => entry(name, `openai/m-${name}`)),
+    ],
+    router_settings: {
+      fallbacks: [
+        { "m-a": ["c"] },
+        { "m-a": ["d"] },
+        { "groq/m-a": ["e"] },
+        { "openai/gpt-4o": ["c"] },
+        { "openai/m-e": ["c"] },
+        { "m-u": ["c"] },
+      ],
+    },
+  });
+  const fallback = (name: string) =>
+    /fallback:\n +- \{provider: \S+, model: (\S+)\}/.exec(part(file, `"?${name}"?`))?.[1] ?? "";
+  assertEquals(
+    ["openai/m-a", "groq/m-a", "gpt-4o", "unknown/m-u", "e"].map(fallback),
+    ["m-d", "m-e", "m-c", "", ""],
+  );
+  const lines = ["m-a", "m-a", "groq/m-a", "openai/gpt-4o", "openai/m-e", "m-u"]
+    .map((name, at) =>
+      line(`router_settings.fallbacks[${at}].${name}[0]`).split(/ \| |;/).slice(0, 2)
+    );
+  const none = ["missing", "no entry that is carried has the name that falls back"];
+  assertEquals(lines, [
+    none,
+    ["differently", "models.openai/m-a.fallback"],
+    ["differently", "models.groq/m-a.fallback"],
+    ["differently", "models.gpt-4o.fallback"],
+    none,
+    none,
+  ]);
+});
+
+Deno.test("a fallback by the model or the ID of an entry is that entry alone, without further ones of its name", () => {
+  const { file } = imported({
+    model_list: [
+      entry("fast", "openai/m-a"),
+      entry("fast", "groq/m-b", {}, { id: "second" }),
+      entry("by-model", "openai/m-c"),
+      entry("by-id", "openai/m-c"),
+      entry("last", "openai/m-d"),
+    ],
+    router_settings: {
+      fallbacks: [{ "by-model": ["openai/m-a"] }, { "by-id": ["second"] }, { fast: ["last"] }],
+    },
+  });
+  const ends = "    fallback_on: [outage, context_length, content_filter]\n";
+  for (
+    const [name, target] of [["by-model", "openai, model: m-a"], ["by-id", "groq, model: m-b"]]
+  ) {
+    const fallback = `    fallback:\n      - {provider: ${target}}\n${ends}`;
+    assert(part(file, name ?? "").endsWith(fallback), file);
+  }
+});
+
+Deno.test("a fallback may be a mapping with a name alone, and a name that a pattern serves", () => {
+  const { file } = imported({
+    model_list: [
+      entry("a", "openai/m-a"),
+      entry("b", "openai/m-b"),
+      entry("claude-*", "openai/claude-*"),
+      entry("claude-3*", "groq/claude-3*"),
+    ],
+    router_settings: { fallbacks: [{ a: [{ model: "b" }, "claude-x", "claude-3.5"] }] },
+  });
+  assert(
+    part(file, "a").includes(
+      "    fallback:\n      - {provider: openai, model: m-b}\n" +
+        "      - {provider: openai, model: claude-x}\n      - {provider: groq, model: claude-3.5}\n",
+    ),
+    file,
+  );
+});
+
+Deno.test("an address that an entry states is called as LiteLLM calls it for the prefix", () => {
+  const at = (model: string, api_base?: string, mode = "chat") => {
+    const { file, line } = imported({
+      model_list: [entry("a", model, { ...api_base !== undefined && { api_base } }, { mode })],
+    });
+    const base = /base_url: (\S+)/.exec(file)?.[1];
+    const upstream = /targets:\n +- \{provider: \S+, model: "?([^"}]+)/.exec(file)?.[1];
+    return [
+      base,
+      upstream,
+      line("model_list[0].litellm_params.model").split(" | ").slice(2).join(),
+    ];
+  };
+  const own = "https://models.example.com";
+  assertEquals(at("mistral/m", own), [`${own}/v1`, "m", ""]);
+  assertEquals(at("mistral/m", `${own}/v1/`), [`${own}/v1`, "m", ""]);
+  assertEquals(at("groq/m", own), [own, "m", ""]);
+  assertEquals(at("azure_ai/m", `${own}/v1`), [`${own}/v1`, "m", ""]);
+  assertEquals(
+    at("azure_ai/m", "https://r.services.ai.azure.com/models").slice(0, 2),
+    ["https://r.services.ai.azure.com/openai/v1", "m"],
+  );
+  assertEquals(
+    at("azure/m", `${own}/azure/openai/deployments/m/chat/completions?api-version=1`)[0],
+    `${own}/azure/openai/v1`,
+  );
+  assertEquals(at("llamafile/m"), ["http://127.0.0.1:8080/v1", "m", ""]);
+  const google = "https://generativelanguage.googleapis.com/v1beta";
+  const differs = "over Google's endpoint for OpenAI clients; LiteLLM uses Google's own API";
+  assertEquals(at("gemini/m", google), [`${google}/openai`, "m", differs]);
+  assertEquals(at("gemini/m", own), [
+    own,
+    "m",
+    "taken as OpenAI-compatible; LiteLLM uses an API of the prefix",
+  ]);
+  assertEquals(at("fireworks_ai/m")[1], "accounts/fireworks/models/m");
+  assertEquals(at("fireworks_ai/m", undefined, "embedding")[1], "m");
+});
+
+Deno.test("a model without a prefix has the provider that LiteLLM infers, or is missing", () => {
+  const names = [
+    "ft:gpt-4o:o::i",
+    "text-embedding-3-small",
+    "claude-x",
+    "text-embedding-004",
+    "gpt-3.5-turbo-instruct",
+    "claude-x:0",
+  ];
+  const { line } = imported({ model_list: names.map((name) => entry(name, name)) });
+  assertEquals(
+    names.map((_, at) => line(`model_list[${at}].litellm_params.model`).split(" ")[0]),
+    ["carried", "carried", "carried", "missing", "missing", "missing"],
+  );
 });
 
 Deno.test("allowed_fails counts in litellm_settings too, unless router_settings has it", () => {

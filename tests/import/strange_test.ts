@@ -426,6 +426,26 @@ Deno.test("of a list for a route of claude-code-router the first provider that i
   assertEquals(lines.map(({ to }) => to), [[], ["models.*.targets"], ["models.*.fallback"]]);
 });
 
+Deno.test("an empty route of claude-code-router is none, and not missing", () => {
+  const result = importClaudeCodeRouter(JSON.stringify({
+    PROXY_URL: "",
+    CUSTOM_ROUTER_PATH: "",
+    strange: "",
+    Providers: [{ name: "p", api_base_url: "https://p.example.com/v1", models: ["m"] }],
+    Router: { default: "p,m", background: "", think: "", image: "" },
+  }));
+  assert(result.ok);
+  const { file, lines } = result.imported;
+  assert(!file?.includes("haiku"), file ?? "");
+  const missing = lines.filter(({ status }) => status === "missing").map(({ path }) => path);
+  assertEquals(missing, ["strange"]);
+  const empty = lines.filter(({ note }) => note === "empty").map(({ path }) => path);
+  assertEquals(
+    empty,
+    ["PROXY_URL", "CUSTOM_ROUTER_PATH", "Router.background", "Router.think", "Router.image"],
+  );
+});
+
 Deno.test("a timeout of 0 is none: the usual one holds", () => {
   const { statuses, file } = reported(
     {
@@ -454,6 +474,21 @@ Deno.test("a fallback of the name auto, and one that no name needs, are reported
     assert(result.ok);
     assertEquals(result.imported.lines.find((one) => one.path === path)?.to, to);
   }
+});
+
+Deno.test("a number with an exponent is a text without a dot and a sign, as for LiteLLM's parser", () => {
+  const result = importLitellm(
+    "model_list:\n" +
+      ["1e3", "2.5e4", "0x1e3", "1.5e+3"].map((name) =>
+        `  - {model_name: ${name}, litellm_params: {model: openai/m, temperature: 1e-1}}\n`
+      ).join(""),
+    {},
+  );
+  assert(result.ok);
+  const { file } = result.imported;
+  const names = [...(file ?? "").matchAll(/^ {2}"?([\w.+]+)"?:\n {4}targets/gm)];
+  assertEquals(names.map(([, name]) => name), ["1e3", "2.5e4", "483", "1500"]);
+  assert(file?.includes("temperature: 0.1"), file ?? "");
 });
 
 Deno.test("the words y and n are texts, as a key, a name and a value", () => {
