@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { responseTooLarge, type Result, success } from "../../core/failure/result.ts";
 import { ITEM_BYTES } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
@@ -75,10 +75,7 @@ export function newCallReader(idSource: IdSource, form: "whole" | "deltas"): Cal
     const list = message.tool_calls ?? [];
     if (!Array.isArray(list)) return malformed("tool calls that are no list");
     if (list.length > MAX_CALLS) {
-      return fault(
-        "upstream_response_too_large",
-        "The provider's response holds too many tool calls.",
-      );
+      return responseTooLarge("The provider's response holds too many tool calls.");
     }
     const events: StreamEvent[] = [];
     let exact: readonly JsonValue[] | null = null;

@@ -1,7 +1,7 @@
 import type { Fault, FaultKind } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { ErrorFields } from "../../core/failure/openai_error.ts";
-import { type Failed, fault } from "../../core/failure/result.ts";
+import { type Failed, fault, invalidResponse } from "../../core/failure/result.ts";
 
 /** HTTP status of each error type (Messages API, errors). */
 const STATUS: ReadonlyMap<unknown, number> = new Map([
@@ -59,5 +59,5 @@ function kindOf(status: number): FaultKind {
 
 /** Returns the fault of a response or record that is malformed or cannot be translated. */
 export function malformed(what: string): Failed<Fault> {
-  return fault("invalid_upstream_response", `The provider sent ${what}.`);
+  return invalidResponse(`The provider sent ${what}.`);
 }
