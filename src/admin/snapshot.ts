@@ -1,6 +1,7 @@
 import type { CredentialState } from "../core/credential.ts";
 import type { RuleCount } from "../core/privacy_counts.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
+import type { TracedTarget } from "../observe/report.ts";
 
 /**
  * Outcome of a finished call: `refused` by the gateway, `not_sent` because no provider of the
@@ -272,7 +273,7 @@ export interface FinishedCall {
    * Targets in the order of the route, with the reason why one was passed over; empty if not
    * routed.
    */
-  readonly targets: readonly PassedTarget[];
+  readonly targets: readonly TracedTarget[];
   readonly attempts: readonly AttemptView[];
   readonly verified: readonly string[];
   readonly lossy: readonly string[];
@@ -283,16 +284,6 @@ export interface FinishedCall {
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
-}
-
-/** A target that was considered for a call. */
-export interface PassedTarget {
-  readonly provider: string;
-  readonly model: string | null;
-  readonly isFallback: boolean;
-  readonly isChosen: boolean;
-  /** Why it was skipped; null if it was able to serve the call. */
-  readonly skipped: string | null;
 }
 
 /** An attempt in the timeline of a call; times in milliseconds since the call began. */
