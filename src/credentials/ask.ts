@@ -71,6 +71,13 @@ export async function askJson(
     : { ok: false, reason: `${new URL(question.url).host} sent a response that is no JSON object` };
 }
 
+/** Returns the request for a token (RFC 6749, section 4). */
+export function tokenQuestion(url: string, form: Readonly<Record<string, string>>): Question {
+  const type = "application/x-www-form-urlencoded";
+  const headers = { accept: "application/json", "content-type": type };
+  return { method: "POST", url, headers, body: new URLSearchParams(form).toString() };
+}
+
 /** The request for a token, or the reason why it cannot be made. */
 export type Asking =
   | { readonly ok: true; readonly question: Question }

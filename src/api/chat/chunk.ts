@@ -1,3 +1,4 @@
+import { isEmpty } from "../../prompt/refusals.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 
 /** One choice of a chunk: its index and whether this chunk finishes it. */
@@ -20,7 +21,7 @@ export function finishesOf(chunk: JsonObject): ChoiceState[] {
 /** True if a chunk has content for the client: a role alone or empty content is none. */
 export function carriesSomething(chunk: JsonObject): boolean {
   return choicesOf(chunk).some(({ delta, finish_reason }) =>
-    !isEmpty(finish_reason) || saysSomething(delta)
+    !isNothing(finish_reason) || saysSomething(delta)
   );
 }
 
@@ -39,20 +40,18 @@ export function isFiltered(chunk: JsonObject, member: "delta" | "message"): bool
 /** True if a delta or a message has more than a role. */
 function saysSomething(said: JsonValue | undefined): boolean {
   return isObject(said) &&
-    Object.entries(said).some(([key, value]) => key !== "role" && !isEmpty(value));
+    Object.entries(said).some(([key, value]) => key !== "role" && !isNothing(value));
 }
 
 /** True if a chunk has pieces of tool calls. */
 export function hasCalls(chunk: JsonObject): boolean {
-  return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isEmpty(delta.tool_calls));
+  return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isNothing(delta.tool_calls));
 }
 
 function choicesOf(chunk: JsonObject): JsonObject[] {
   return Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
 }
 
-function isEmpty(value: JsonValue | undefined): boolean {
-  if (value === undefined || value === null || value === "") return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0;
+function isNothing(value: JsonValue | undefined): boolean {
+  return value === "" || isEmpty(value);
 }
