@@ -11,7 +11,7 @@ function entry(model_name: string, model: string, more: object = {}, model_info?
   };
 }
 
-/** What becomes of a LiteLLM file: the text of the new one, and a function of lines by paths. */
+/** Imports a LiteLLM file: returns the text of the new one, and a function of lines by paths. */
 function imported(source: object) {
   const result = importLitellm(JSON.stringify(source), {});
   assert(result.ok);
