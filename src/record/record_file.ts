@@ -312,16 +312,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 }
 
 function newRecord({ id, at, head }: StoredHead, content: StoredBody): CallRecord {
-  const { request, response, previous } = content;
-  return {
-    format: RECORD_FORMAT,
-    id,
-    at: new Date(at).toISOString(),
-    head,
-    ...request !== undefined && { request },
-    ...response !== undefined && { response },
-    ...previous !== undefined && { previous },
-  };
+  return { format: RECORD_FORMAT, id, at: new Date(at).toISOString(), head, ...content };
 }
 
 /** Returns the number of the record at an index of a row. */
