@@ -1,4 +1,4 @@
-import { checkProblems } from "../../src/cli/import.ts";
+import { checkImported } from "../../src/cli/import.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -15,7 +15,7 @@ function entry(model_name: string, model: string, more: object = {}, model_info?
 function imported(source: object) {
   const result = importLitellm(JSON.stringify(source), {});
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   const { file, lines } = result.imported;
   return {
     file: file ?? "",
