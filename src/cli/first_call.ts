@@ -1,5 +1,6 @@
 import { type Generation, requiresKey } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
+import { quoted } from "../record/curl.ts";
 import { firstModel, PLACEHOLDER } from "../routing/first_model.ts";
 
 /** Path of the example call for new users. */
@@ -37,8 +38,8 @@ function formatCurl(
   fields: Readonly<Record<string, unknown>>,
   header: string,
 ): string {
-  const body = JSON.stringify(fields).replaceAll("'", "'\\''");
-  return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d '${body}'`;
+  const body = quoted(JSON.stringify(fields));
+  return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d ${body}`;
 }
 
 /** Returns an example call for the configuration; a sentence if there is none. */
@@ -65,5 +66,5 @@ function keyHeader(generation: Generation): string {
   // Between double quotes a shell would expand what a prefix may have.
   return /^[\w:. -]*$/.test(field)
     ? `-H "${field}$SWITCHYARD_KEY" `
-    : `-H '${field.replaceAll("'", "'\\''")}'"$SWITCHYARD_KEY" `;
+    : `-H ${quoted(field)}"$SWITCHYARD_KEY" `;
 }
