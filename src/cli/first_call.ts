@@ -1,3 +1,4 @@
+import { keyField } from "../access/presented_key.ts";
 import { type Generation, requiresKey } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { quoted } from "../record/curl.ts";
@@ -61,8 +62,7 @@ export function firstCall(generation: Generation, url: string): string {
 /** Returns the header argument with the name of a key variable, never with a key. */
 function keyHeader(generation: Generation): string {
   if (!requiresKey(generation)) return "";
-  const { header, prefix } = generation.config.security.api_key;
-  const field = `${header}: ${prefix === "" ? "" : `${prefix} `}`;
+  const field = keyField(generation.config.security.api_key, "");
   // Between double quotes a shell would expand what a prefix may have.
   return /^[\w:. -]*$/.test(field)
     ? `-H "${field}$SWITCHYARD_KEY" `

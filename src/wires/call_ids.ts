@@ -1,3 +1,6 @@
+import { callId, type ToolResult } from "../prompt/prompt.ts";
+import type { Carrier } from "../prompt/carry.ts";
+import { type Result, success } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
 
@@ -19,4 +22,11 @@ export function newCallIds(
     used.add(id);
     return id;
   };
+}
+
+/** Returns the ID of the call of a result that has none itself (Chat Completions, `function`). */
+export function legacyResultId({ call, name, at }: ToolResult, carrier: Carrier): Result<string> {
+  if (call !== null) return success(callId(call));
+  const path = name?.at.path ?? `${at.path}.name`;
+  return carrier.refuseValue(path, "must be the name of a call without a result");
 }
