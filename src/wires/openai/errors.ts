@@ -77,7 +77,8 @@ function statusIn(body: JsonObject): number {
   return STATUS.get(error.code) ?? STATUS.get(error.type) ?? 502;
 }
 
-function kindOf(status: number): FaultKind {
+/** Returns the kind of fault of an error with this status, whatever the statuses that are retried. */
+export function kindOf(status: number): FaultKind {
   if (status === 429) return "upstream_throttled";
   return status >= 500 ? "upstream_unavailable" : "upstream_rejected";
 }
