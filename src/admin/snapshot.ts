@@ -1,6 +1,7 @@
 import type { CredentialState } from "../core/credential.ts";
 import type { RuleCount } from "../core/privacy_counts.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
 import type { TracedTarget } from "../observe/report.ts";
 
 /**
@@ -121,15 +122,9 @@ export interface SecondView {
 }
 
 /** File of recorded calls. */
-export interface RecordsView {
-  /** False if recording has ended for the rest of the process. */
-  readonly isOn: boolean;
+export interface RecordsView extends Omit<RecordSizes, "queueChars"> {
   /** True if the listener shows records: only with a password. */
   readonly isShown: boolean;
-  readonly bytes: number;
-  readonly oldestMs: number;
-  /** Records that were not written since the start. */
-  readonly dropped: number;
 }
 
 /** State store: engine, availability and content. */

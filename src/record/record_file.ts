@@ -59,7 +59,7 @@ export type Written =
   }
   | { readonly ok: false; readonly problem: Problem };
 
-/** A part of a search. */
+/** A search, or a part of it. */
 export interface ScanRequest {
   readonly filter: RecordFilter;
   /** Number before which the search continues; null from the newest record on. */
