@@ -1,6 +1,6 @@
 import { refuseForm } from "./multipart_head.ts";
 import type { Refusal } from "../core/failure/failure.ts";
-import { type Failed, refuse } from "../core/failure/result.ts";
+import type { Failed } from "../core/failure/result.ts";
 
 const LF = 10, CR = 13, SPACE = 32, TAB_CODE = 9, HYPHEN_CODE = 45;
 
