@@ -1,4 +1,4 @@
-import { type Loaded, load } from "../config/load.ts";
+import { load, type Loaded } from "../config/load.ts";
 import { type Options, optionValue, type OptionValues } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 

@@ -62,7 +62,9 @@ export function newFormParser(contentType: string): Result<FormParser> {
     if (length !== null && length !== place.end - place.start) return refuseForm(WRONG_LENGTH);
     // The gateway may add a part `model`.
     for (const known of [names.get(name.toLowerCase()) ?? name, "model"]) {
-      if (known !== name && known.toLowerCase() === name.toLowerCase()) return refuseForm(TWO_CASES);
+      if (known !== name && known.toLowerCase() === name.toLowerCase()) {
+        return refuseForm(TWO_CASES);
+      }
     }
     names.set(name.toLowerCase(), name);
     return null;

@@ -64,7 +64,9 @@ function parseDisposition(disposition: string): Result<Pick<PartHead, "name" | "
   const name = values.get("name");
   if (values.size < parameters.length || name === undefined) return noName();
   // RFC 7578, section 4.6: the charset of all texts, which few parsers know.
-  if (name === "_charset_") return refuseForm("A form has UTF-8 texts, without a part '_charset_'.");
+  if (name === "_charset_") {
+    return refuseForm("A form has UTF-8 texts, without a part '_charset_'.");
+  }
   const file = values.get("filename");
   const encoded = values.get("filename*");
   if (file === undefined ? encoded !== undefined : !isFileName(file)) return noFileName();
@@ -115,7 +117,9 @@ function noName(): Failed<Refusal> {
 }
 
 function noFileName(): Failed<Refusal> {
-  return refuseForm("A part that is a file needs a file name of which every parser takes the same.");
+  return refuseForm(
+    "A part that is a file needs a file name of which every parser takes the same.",
+  );
 }
 
 /** Returns the refusal of a multipart body; `param` is the name of the part. */

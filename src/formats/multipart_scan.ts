@@ -186,5 +186,7 @@ function notFirst(): Failed<Refusal> {
 }
 
 function badLine(): Failed<Refusal> {
-  return refuseForm("A line of the request with the boundary, or of a part's headers, is malformed.");
+  return refuseForm(
+    "A line of the request with the boundary, or of a part's headers, is malformed.",
+  );
 }

@@ -219,5 +219,8 @@ async function fetchText(
   const read = await readBounded(response, cancellation, MAX_KEY_SET_BYTES);
   if (read.ok) return { ok: true, text: new TextDecoder().decode(read.bytes) };
   const isTooLarge = read.reason === "too_large";
-  return { ok: false, problem: isTooLarge ? `has more than ${MAX_KEY_SET_BYTES} bytes` : UNFETCHED };
+  return {
+    ok: false,
+    problem: isTooLarge ? `has more than ${MAX_KEY_SET_BYTES} bytes` : UNFETCHED,
+  };
 }

@@ -109,7 +109,11 @@ function newRequest(
   });
 }
 
-function outcome(id: string, { ok, status, headers }: Response, body: BoundedBody): SandboxResponse {
+function outcome(
+  id: string,
+  { ok, status, headers }: Response,
+  body: BoundedBody,
+): SandboxResponse {
   if (!body.ok) return { ...incomplete(id, body.reason), headers: shown(headers) };
   return {
     command_id: id,

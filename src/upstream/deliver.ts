@@ -239,7 +239,8 @@ export function contentFiltered(): Failure {
 }
 
 function tooMuchWaiting(): Failure {
-  return responseTooLarge("The provider's stream began with too much that carries nothing.").failure;
+  return responseTooLarge("The provider's stream began with too much that carries nothing.")
+    .failure;
 }
 
 /**

@@ -32,7 +32,9 @@ async function checkLong(
     const scan = await scanJson(bytes, { maxSteps: Infinity, needed }, turn);
     if (scan.problem() === "too_large") return tooLarge();
     const outline = scan.outline();
-    return outline !== null ? success(outline) : invalidResponse("The provider's response is not a JSON object.");
+    return outline !== null
+      ? success(outline)
+      : invalidResponse("The provider's response is not a JSON object.");
   }
   return await isTooLargeToParse(bytes, turn) ? tooLarge() : success(null);
 }

@@ -75,7 +75,9 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
   }
 
   function addArguments(index: number, text: string): Result<ChatDelta | null> {
-    if (!calls.has(index)) return invalidResponse("The provider sent arguments for an unknown tool call.");
+    if (!calls.has(index)) {
+      return invalidResponse("The provider sent arguments for an unknown tool call.");
+    }
     if (text === "") return success(null);
     return legacyFunctions
       ? added({ function_call: { arguments: text } })
@@ -143,5 +145,7 @@ export function finishWord(reason: FinishReason, isLegacy: boolean): string {
  * Returns the fault of a call that the legacy format cannot hold: it has one call, of a function.
  */
 function unfitCall(): Failed<Fault> {
-  return invalidResponse("The model made calls that the legacy functions format cannot return: it has one call, of a function. Send tools instead.");
+  return invalidResponse(
+    "The model made calls that the legacy functions format cannot return: it has one call, of a function. Send tools instead.",
+  );
 }

@@ -57,7 +57,8 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
  * Returns the identity members that a response lacks. `newIdentity` is called only if it lacks one.
  */
 export function missingMembers(value: JsonObject, newIdentity: () => Identity): Entry[] {
-  const isWhole = isFilledText(value.id) && isFilledText(value.object) && isFilledText(value.model) &&
+  const isWhole = isFilledText(value.id) && isFilledText(value.object) &&
+    isFilledText(value.model) &&
     typeof value.created === "number";
   if (isWhole) return [];
   const identity = newIdentity();

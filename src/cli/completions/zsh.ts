@@ -1,5 +1,12 @@
 import { quoted } from "../../record/curl.ts";
-import { type CommandGroup, type CompletedCommand, FILE, firstWords, groupsOf, ordered } from "./completed_command.ts";
+import {
+  type CommandGroup,
+  type CompletedCommand,
+  FILE,
+  firstWords,
+  groupsOf,
+  ordered,
+} from "./completed_command.ts";
 
 /** Returns the completion script for zsh. */
 export function zshScript(commands: readonly CompletedCommand[]): string {

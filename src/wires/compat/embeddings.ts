@@ -65,5 +65,7 @@ export function decodeEmbeddings(text: string, _model: string, inputs: number): 
 
 /** Fails unless a response has one vector for each input. */
 export function checkVectors(vectors: number, inputs: number): Result<void> {
-  return vectors === inputs ? success(undefined) : invalidResponse("The provider's response is no list of embeddings that fits the input.");
+  return vectors === inputs
+    ? success(undefined)
+    : invalidResponse("The provider's response is no list of embeddings that fits the input.");
 }

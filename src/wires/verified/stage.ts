@@ -110,7 +110,9 @@ function textBytes(event: StreamEvent): number {
 
 /** Returns the fault of a stream that has more than can be held back or stored for its check. */
 export function tooMuchHeld(): Failed<Fault> {
-  return responseTooLarge("The provider's response holds more than can be held back for its check.");
+  return responseTooLarge(
+    "The provider's response holds more than can be held back for its check.",
+  );
 }
 
 /**

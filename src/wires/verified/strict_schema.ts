@@ -200,7 +200,9 @@ function newCleaner(places: ReadonlyMap<string, number>, patterns: Patterns) {
   }
 
   function cleanReference(value: JsonValue, path: string): Result<JsonValue> {
-    const at = typeof value === "string" ? places.get(value) ?? places.get(decodeUriText(value)) : null;
+    const at = typeof value === "string"
+      ? places.get(value) ?? places.get(decodeUriText(value))
+      : null;
     return typeof at === "number"
       ? success(`#/definitions/d${at}`)
       : refused(path, "It must be '#' or name a schema in '$defs' of the same schema.");

@@ -150,7 +150,11 @@ export function newBlocks(
 
   function push(event: StreamEvent): Result<readonly MessageEvent[]> {
     const added = eventsOf(event);
-    return added.ok && size > MAX_STORED_CHARS ? responseTooLarge("The provider's response holds more thinking and arguments than the 16 MiB that can be translated.") : added;
+    return added.ok && size > MAX_STORED_CHARS
+      ? responseTooLarge(
+        "The provider's response holds more thinking and arguments than the 16 MiB that can be translated.",
+      )
+      : added;
   }
 
   function eventsOf(event: StreamEvent): Result<readonly MessageEvent[]> {
@@ -163,7 +167,9 @@ export function newBlocks(
       case "thinking_block":
         return success(mode === "hidden" ? [] : addSigned(event.value));
       case "tool_call":
-        return event.kind === "custom" ? invalidResponse("The provider called a tool that is no function.") : addCall(event);
+        return event.kind === "custom"
+          ? invalidResponse("The provider called a tool that is no function.")
+          : addCall(event);
       case "tool_arguments":
         return blocks.addArguments(event);
       case "reasoning_item":

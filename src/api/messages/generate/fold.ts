@@ -43,7 +43,11 @@ export function foldMessage(events: readonly MessageEvent[]): Result<JsonObject>
       message = { ...message, ...delta, usage: event.usage };
     }
   }
-  if (areTooLarge(folded.map(({ input }) => input))) return responseTooLarge("The provider called tools with arguments that are too large to be parsed.");
+  if (areTooLarge(folded.map(({ input }) => input))) {
+    return responseTooLarge(
+      "The provider called tools with arguments that are too large to be parsed.",
+    );
+  }
   const content: JsonValue[] = [];
   for (const one of folded.toSorted(byRank)) {
     const block = completed(one);
@@ -68,7 +72,9 @@ function completed({ block, input }: Folded): Result<JsonObject | null> {
   if (input === "") return success(block);
   const value = parseExact(input);
   if (!isObject(value)) return success(null);
-  return isTooDeep(value) ? invalidResponse("The provider called a tool with arguments that are nested too deeply.") : success({ ...block, input: value });
+  return isTooDeep(value)
+    ? invalidResponse("The provider called a tool with arguments that are nested too deeply.")
+    : success({ ...block, input: value });
 }
 
 function byRank(a: Folded, b: Folded): number {

@@ -77,7 +77,9 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
         return success([]);
       case "refusal":
         refusal += event.delta;
-        if (refusal.length > MAX_REFUSAL_CHARS) return responseTooLarge("The provider's refusal is longer than 1 MiB.");
+        if (refusal.length > MAX_REFUSAL_CHARS) {
+          return responseTooLarge("The provider's refusal is longer than 1 MiB.");
+        }
         return success(event.delta === "" ? [] : begin());
       case "text":
       case "reasoning":
@@ -95,7 +97,9 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   function end(): Result<readonly MessageEvent[]> {
     if (reason === null) return responseEndedEarly();
     const closed = blocks.end();
-    if (reason !== "length" && !blocks.isSound()) return invalidResponse("The provider called a tool with arguments that are no JSON object.");
+    if (reason !== "length" && !blocks.isSound()) {
+      return invalidResponse("The provider called a tool with arguments that are no JSON object.");
+    }
     const delta = stopFields({ reason, stopText, hasCalls: blocks.hasCalls(), refusal });
     return success([
       ...begin(),

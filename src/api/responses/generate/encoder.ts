@@ -255,5 +255,7 @@ function sizeOf(event: StreamEvent): number {
 }
 
 function tooLarge(): Result<never> {
-  return responseTooLarge("The provider's response is larger than the 16 MiB that can be translated.");
+  return responseTooLarge(
+    "The provider's response is larger than the 16 MiB that can be translated.",
+  );
 }

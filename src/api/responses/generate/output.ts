@@ -119,7 +119,11 @@ export function newOutput({ isSigned, signer, newId, findTool }: OutputOptions):
       case "annotation":
         return success(items.last()?.kind === "message" ? items.push(event) : []);
       case "tool_call": {
-        if (items.countCalls() >= MAX_TOOL_CALLS) return responseTooLarge(`The provider called tools more than ${MAX_TOOL_CALLS} times in one response.`);
+        if (items.countCalls() >= MAX_TOOL_CALLS) {
+          return responseTooLarge(
+            `The provider called tools more than ${MAX_TOOL_CALLS} times in one response.`,
+          );
+        }
         const { kind, id, name } = event;
         const sealed = addSeals(seals.beforeCall(event.index, id));
         const [prefix, newItem] = kind === "custom"

@@ -136,7 +136,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     // Before the response is committed, the driver of the stream limits the buffered records.
     if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
     const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
-    if (isFull || heldBytes > MAX_WAITING_BYTES) return responseTooLarge("The provider's stream holds too much behind an error event.");
+    if (isFull || heldBytes > MAX_WAITING_BYTES) {
+      return responseTooLarge("The provider's stream holds too much behind an error event.");
+    }
     before.push(record);
     return success([]);
   }
