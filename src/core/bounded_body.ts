@@ -8,8 +8,8 @@ export type BoundedBody =
   | { readonly ok: false; readonly reason: "too_large" | "stopped" | "broken" };
 
 /**
- * Reads a body to its end. Beyond `maxBytes`, and after a cancellation, the rest of it is cancelled,
- * so that its producer stops too. Never rejects.
+ * Reads a body to its end. Beyond `maxBytes`, and after a cancellation, the rest of it is
+ * cancelled, so that its producer stops too. Never rejects.
  */
 export async function readBounded(
   response: Pick<Incoming, "body">,

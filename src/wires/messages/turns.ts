@@ -3,7 +3,6 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import {
-  callId,
   type FieldRef,
   type Instruction,
   type Message,

@@ -77,7 +77,7 @@ function statusIn(body: JsonObject): number {
   return STATUS.get(error.code) ?? STATUS.get(error.type) ?? 502;
 }
 
-/** Returns the kind of fault of an error with this status, whatever the statuses that are retried. */
+/** Returns the kind of fault of an error that a response or a record reports with this status. */
 export function kindOf(status: number): FaultKind {
   if (status === 429) return "upstream_throttled";
   return status >= 500 ? "upstream_unavailable" : "upstream_rejected";

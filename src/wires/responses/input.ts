@@ -3,7 +3,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../../prompt/carry.ts";
-import { callId, type Message, type ToolResult } from "../../prompt/prompt.ts";
+import type { Message, ToolResult } from "../../prompt/prompt.ts";
 import { assistantItems } from "./assistant.ts";
 import { encodeCallId } from "./call_id.ts";
 import { inputContent } from "./content.ts";
