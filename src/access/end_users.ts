@@ -1,6 +1,7 @@
+import type { Refusal } from "../core/failure/failure.ts";
 import { createHash } from "node:crypto";
 import { SUBJECT_PREFIX } from "../traffic/buckets.ts";
-import { refuse, type Result, success } from "../core/failure/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { decodeHeaderText, type RequestHeaders } from "../core/header_fields.ts";
 import type { ClientGroup, ClientKey, EndUsers } from "./client_key.ts";
 import { isName } from "./tokens/issuer.ts";
@@ -33,13 +34,9 @@ export function keyForUser(
   endUsers: EndUsers,
   headers: RequestHeaders,
 ): Result<KeyForUser> {
-  const { header, isRequired } = endUsers;
+  const { header } = endUsers;
   const written = headers.get(header);
-  if (written === null) {
-    return isRequired
-      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
-      : success({ key, user: null });
-  }
+  if (written === null) return refuseUnnamed(endUsers) ?? success({ key, user: null });
   // A front end may add its field to that of a browser, which must not choose its user.
   if (headers.isRepeated?.(header) === true) {
     return refuse("invalid_value", { kind: "rule", rule: "must be sent once" }, header);
@@ -51,6 +48,12 @@ export function keyForUser(
   }
   const user = newEndUser(key, name);
   return success({ key: withUserLimits(key, endUsers, user), user });
+}
+
+/** Returns the refusal of a request that names no end user; null if its key does not demand one. */
+export function refuseUnnamed({ header, isRequired }: EndUsers): Failed<Refusal> | null {
+  if (!isRequired) return null;
+  return refuse("invalid_value", `Send the end user in the header ${header}.`, header);
 }
 
 /** Returns the key with the limits of an end user, if it names any. */

@@ -15,7 +15,7 @@ export type Billing = "none" | "tokens" | "reported";
 export interface MeteredRequest {
   readonly target: Target;
   readonly request: UpstreamRequest;
-  /** Absent for tokens with their cost. */
+  /** Charge of the client; absent for tokens with their cost. */
   readonly billing?: Billing;
   /** Units of the request besides tokens, also if the client leaves early. */
   readonly requestUnits?: BilledUnits;

@@ -8,7 +8,7 @@ import {
 } from "../core/failure/failure.ts";
 import { REFUSAL_DOCS } from "../core/failure/refusal_docs.ts";
 import { textBeginning } from "../core/text_beginning.ts";
-import { accessFields } from "../observe/access_log.ts";
+import { accessFields, roundedMs } from "../observe/access_log.ts";
 import type { Fields } from "../observe/log.ts";
 import { type Attempt, type CallReport, type TracedTarget, wasSent } from "../observe/report.ts";
 import type { CallOutcome, FinishedCall, RunningCall } from "./snapshot.ts";
@@ -81,16 +81,16 @@ export function finishedView(
       key: attempt.key,
       outcome: attempt.outcome,
       ...!wasSent(attempt) && { notSent: true as const },
-      beganMs: rounded(attempt.began),
-      endedMs: rounded(endOf(attempt, report)),
+      beganMs: roundedMs(attempt.began),
+      endedMs: roundedMs(endOf(attempt, report)),
     })),
     verified: report.verified.slice(0, MAX_LISTED).map(boundedText),
     lossy: report.lossy.slice(0, MAX_LISTED).map(boundedText),
-    ...report.privacy !== null && { searchMs: rounded(report.privacy.searchMs) },
+    ...report.privacy !== null && { searchMs: roundedMs(report.privacy.searchMs) },
     usd: report.cost,
-    firstByteMs: ms.firstByte === null ? null : rounded(ms.firstByte),
-    firstTokenMs: ms.firstToken === null ? null : rounded(ms.firstToken),
-    totalMs: rounded(ms.total),
+    firstByteMs: roundedMs(ms.firstByte),
+    firstTokenMs: roundedMs(ms.firstToken),
+    totalMs: roundedMs(ms.total),
   };
 }
 
@@ -166,10 +166,6 @@ function accessView(
 
 function bounded(text: string | null): string | null {
   return text === null ? null : boundedText(text);
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
 
 /** Maximum length of a text of a snapshot that clients can choose, such as a model or a path. */

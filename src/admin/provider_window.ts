@@ -1,17 +1,13 @@
 import { type Attempt, wasSent } from "../observe/report.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
+import type { ProviderView } from "./snapshot.ts";
 
 /** Attempts at one provider in the last 15 minutes. */
-export interface ProviderCounts {
-  /** Attempts that were sent. */
-  readonly attempts: number;
-  readonly outcomes: Readonly<Record<string, number>>;
-  /** Attempts that were not sent, by reason. */
-  readonly notSent: Readonly<Record<string, number>>;
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-}
+export type ProviderCounts = Pick<
+  ProviderView,
+  "attempts" | "outcomes" | "notSent" | "p50Ms" | "p95Ms"
+>;
 
 interface ProviderMinute {
   readonly outcomes: Map<Attempt["outcome"], number>;

@@ -3,6 +3,7 @@ import type { Generation, Route } from "../call/generation.ts";
 import type { CallReport } from "../observe/report.ts";
 import { addTime, type Histogram, newHistogram, quantile } from "./histogram.ts";
 import { MAX_MINUTES, newTimeRing } from "./second_ring.ts";
+import type { TargetView } from "./snapshot.ts";
 
 /** A call that its route served, or that failed. */
 export interface RoutedCall {
@@ -16,11 +17,7 @@ export interface RoutedCall {
 }
 
 /** Times to the first content of streams, in milliseconds; null without streams. */
-export interface FirstContent {
-  readonly p50Ms: number | null;
-  readonly p95Ms: number | null;
-  readonly p99Ms: number | null;
-}
+export type FirstContent = TargetView["firstContent"];
 
 /** Numbers of served and failed calls, and of their input tokens. */
 export interface RouteCounts {

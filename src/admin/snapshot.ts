@@ -1,6 +1,8 @@
 import type { CredentialState } from "../core/credential.ts";
 import type { RuleCount } from "../core/privacy_counts.ts";
 import type { UsageCounts } from "../core/usage_row.ts";
+import type { RecordSizes } from "../observe/gauges.ts";
+import type { TracedTarget } from "../observe/report.ts";
 
 /**
  * Outcome of a finished call: `refused` by the gateway, `not_sent` because no provider of the
@@ -120,15 +122,9 @@ export interface SecondView {
 }
 
 /** File of recorded calls. */
-export interface RecordsView {
-  /** False if recording has ended for the rest of the process. */
-  readonly isOn: boolean;
+export interface RecordsView extends Omit<RecordSizes, "queueChars"> {
   /** True if the listener shows records: only with a password. */
   readonly isShown: boolean;
-  readonly bytes: number;
-  readonly oldestMs: number;
-  /** Records that were not written since the start. */
-  readonly dropped: number;
 }
 
 /** State store: engine, availability and content. */
@@ -272,7 +268,7 @@ export interface FinishedCall {
    * Targets in the order of the route, with the reason why one was passed over; empty if not
    * routed.
    */
-  readonly targets: readonly PassedTarget[];
+  readonly targets: readonly TracedTarget[];
   readonly attempts: readonly AttemptView[];
   readonly verified: readonly string[];
   readonly lossy: readonly string[];
@@ -283,16 +279,6 @@ export interface FinishedCall {
   readonly firstByteMs: number | null;
   readonly firstTokenMs: number | null;
   readonly totalMs: number;
-}
-
-/** A target that was considered for a call. */
-export interface PassedTarget {
-  readonly provider: string;
-  readonly model: string | null;
-  readonly isFallback: boolean;
-  readonly isChosen: boolean;
-  /** Why it was skipped; null if it was able to serve the call. */
-  readonly skipped: string | null;
 }
 
 /** An attempt in the timeline of a call; times in milliseconds since the call began. */

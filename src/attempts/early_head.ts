@@ -1,6 +1,6 @@
 import type { Failure } from "../core/failure/failure.ts";
 import { bugText } from "../core/failure/bug_text.ts";
-import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import { internalFault, type Result, success } from "../core/failure/result.ts";
 import type { KeepAlive, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
 import { gatewayComment } from "../call/gateway_fields.ts";
@@ -47,7 +47,7 @@ async function runBeginning(
   report.ms.earlyHead = world.now() - report.began;
   const settled = running.catch((error): Result<Reply> => {
     report.bug = bugText(error);
-    return internalError();
+    return internalFault();
   });
   return success(newEarlyReply(call, { early, opening, running: settled }));
 }
@@ -107,11 +107,7 @@ function newEarlyReply(
 /** Returns a reply as a stream, which is the only one that can follow an early head. */
 function streamOf(reply: Result<Reply>): Result<StreamReply> {
   if (!reply.ok) return reply;
-  return reply.value.kind === "stream" ? success(reply.value) : internalError();
-}
-
-function internalError(): Failed {
-  return fault("internal_error", "The gateway has failed; this is a bug in it.");
+  return reply.value.kind === "stream" ? success(reply.value) : internalFault();
 }
 
 /** Ends the stream of a response whose client has left before it arrived. */

@@ -37,8 +37,7 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
   }
   // Made for the first text with a code: most have none, and a pattern takes longer than a look.
   let code: RegExp | null = null;
-  const escaped = JSON.stringify(key).slice(1, -1);
-  const forms = [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
+  const forms = keyForms(key);
   return {
     text: (text) => text.replaceAll(key, LABEL),
     json(text) {
@@ -89,6 +88,12 @@ export function hideClientKey(call: Call): void {
   for (const name of ["lossy", "verified"] as const) {
     if (report[name].some(has)) report[name] = report[name].map(masked);
   }
+}
+
+/** Returns a key as it is, and as a JSON text may have it without codes of its characters. */
+export function keyForms(key: string): readonly string[] {
+  const escaped = JSON.stringify(key).slice(1, -1);
+  return [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
 }
 
 /** Returns the key that a client has presented; empty without one, or if none is required. */

@@ -11,10 +11,9 @@ import type { Result } from "../core/failure/result.ts";
 import type { Carried } from "../prompt/carry.ts";
 import { pathsOf } from "../prompt/response_promise.ts";
 import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
-import type { Billing } from "../access/meter.ts";
+import type { MeteredRequest } from "../access/meter.ts";
 import type { RequiredTarget } from "./ownership.ts";
 import { type CallReport, NO_PATHS } from "../observe/report.ts";
-import type { BilledUnits } from "../core/stream/events.ts";
 
 /** A client request as input of routing, cache and attempts. */
 export interface Inference {
@@ -66,9 +65,7 @@ export interface EarlyStream {
 }
 
 /** A call prepared for one target. */
-export interface Candidate {
-  readonly target: Target;
-  readonly request: UpstreamRequest;
+export interface Candidate extends MeteredRequest {
   /**
    * True if the upstream stores state: then an attempt is retried only if it was certainly not
    * processed.
@@ -80,12 +77,6 @@ export interface Candidate {
    * Absent otherwise.
    */
   readonly storage?: "optional" | "required";
-  /** Charge of the client; absent for tokens with their cost. */
-  readonly billing?: Billing;
-  /** Units of the request besides tokens, also if the client leaves early. */
-  readonly requestUnits?: BilledUnits;
-  /** Member of a stream record with the text of the model; absent for `delta`. */
-  readonly textMember?: "text";
   /**
    * Prepares the same call for another key of the provider's pool; absent if only the account of
    * the target may serve the call.

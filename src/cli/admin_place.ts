@@ -1,7 +1,7 @@
 import { readText } from "../config/files.ts";
 import { load } from "../config/load.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import { USUAL_CONFIG } from "./command.ts";
+import { configPath } from "./command.ts";
 import { urlOf } from "./listen.ts";
 import type { Terminal } from "./terminal.ts";
 import { PASSWORD_VARIABLE, type Place } from "./top_screen.ts";
@@ -36,7 +36,7 @@ export async function findPlace(options: OptionValues, terminal: Terminal): Prom
     }
     return { ok: true, url: url.origin, headers: headersOf(password) };
   }
-  const path = optionValue(options, "config") ?? USUAL_CONFIG;
+  const path = configPath(options);
   const loaded = await load(path, terminal.environment);
   if (!loaded.ok) return { ok: false, problems: loaded.problems };
   const { enabled, host, port, password: configured } = loaded.config.admin;

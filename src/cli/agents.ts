@@ -1,12 +1,8 @@
+import type { ListedNamedModel } from "../call/generation.ts";
 import type { JsonObject } from "../core/json/json.ts";
 
 /** A model as an agent shows it; null for what the configuration does not say. */
-export interface AgentModel {
-  readonly name: string;
-  readonly displayName: string;
-  readonly contextSize: number | null;
-  readonly maxOutput: number | null;
-}
+export type AgentModel = Omit<ListedNamedModel, "route">;
 
 /** Returns a model of which nothing is known but its name. */
 export function unknownModel(name: string): AgentModel {

@@ -12,8 +12,7 @@ import { shownAddress } from "../observe/spans/address.ts";
 import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
-import { optionValue } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, configPath, OK_STATUS, printProblems } from "./command.ts";
 import {
   credentialText,
   keysText,
@@ -45,7 +44,7 @@ export const check: Command = {
     },
   },
   async run(options, terminal) {
-    const path = optionValue(options, "config") ?? USUAL_CONFIG;
+    const path = configPath(options);
     const loaded = await load(path, terminal.environment);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const { host, port, workers } = loaded.config.server;

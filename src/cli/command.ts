@@ -1,4 +1,5 @@
-import type { Options, OptionValues } from "./arguments.ts";
+import { load, type Loaded } from "../config/load.ts";
+import { type Options, optionValue, type OptionValues } from "./arguments.ts";
 import type { Terminal } from "./terminal.ts";
 
 /** Exit code of a command that succeeded. */
@@ -39,6 +40,19 @@ export const CONFIG_OPTION = {
 
 /** Default configuration file. */
 export const USUAL_CONFIG = "./config.yaml";
+
+/** Returns the path of the configuration file of a command. */
+export function configPath(options: OptionValues): string {
+  return optionValue(options, "config") ?? USUAL_CONFIG;
+}
+
+/** Loads the configuration file of a command. */
+export async function loadConfig(
+  options: OptionValues,
+  { environment }: Pick<Terminal, "environment">,
+): Promise<Loaded> {
+  return await load(configPath(options), environment);
+}
 
 /** Writes the problem with the arguments of a command and refers to its help. */
 export function wrongUsage(terminal: Terminal, name: string, trouble: string): number {

@@ -1,4 +1,3 @@
-import { load } from "../config/load.ts";
 import { nearest } from "../config/problems.ts";
 import { visible } from "../core/visible_text.ts";
 import type { Generation } from "../call/generation.ts";
@@ -10,9 +9,9 @@ import {
   type Command,
   CONFIG_OPTION,
   FAILED_STATUS,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { explainRouting, parseExplainedHeaders, USUAL_PATH } from "../routing/explain.ts";
@@ -65,8 +64,7 @@ export const explain: Command = {
     const provider = optionValue(options, "provider") ?? "";
     const headers = parseExplainedHeaders(options.get("header") ?? [], provider);
     if (typeof headers === "string") return wrongUsage(terminal, "explain", `--${headers}`);
-    const file = optionValue(options, "config") ?? USUAL_CONFIG;
-    const loaded = await load(file, terminal.environment);
+    const loaded = await loadConfig(options, terminal);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
     const explained = await explainClient(generation, keyName, tokenFile, terminal);

@@ -1,5 +1,7 @@
+import { keyField } from "../access/presented_key.ts";
 import { type Generation, requiresKey } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
+import { quoted } from "../record/curl.ts";
 import { firstModel, PLACEHOLDER } from "../routing/first_model.ts";
 
 /** Path of the example call for new users. */
@@ -37,8 +39,8 @@ function formatCurl(
   fields: Readonly<Record<string, unknown>>,
   header: string,
 ): string {
-  const body = JSON.stringify(fields).replaceAll("'", "'\\''");
-  return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d '${body}'`;
+  const body = quoted(JSON.stringify(fields));
+  return `curl ${fields.stream === true ? "-N " : ""}${header}${address} -d ${body}`;
 }
 
 /** Returns an example call for the configuration; a sentence if there is none. */
@@ -60,10 +62,9 @@ export function firstCall(generation: Generation, url: string): string {
 /** Returns the header argument with the name of a key variable, never with a key. */
 function keyHeader(generation: Generation): string {
   if (!requiresKey(generation)) return "";
-  const { header, prefix } = generation.config.security.api_key;
-  const field = `${header}: ${prefix === "" ? "" : `${prefix} `}`;
+  const field = keyField(generation.config.security.api_key, "");
   // Between double quotes a shell would expand what a prefix may have.
   return /^[\w:. -]*$/.test(field)
     ? `-H "${field}$SWITCHYARD_KEY" `
-    : `-H '${field.replaceAll("'", "'\\''")}'"$SWITCHYARD_KEY" `;
+    : `-H ${quoted(field)}"$SWITCHYARD_KEY" `;
 }

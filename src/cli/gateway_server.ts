@@ -1,3 +1,4 @@
+import type { StartMessage } from "../workers/messages.ts";
 import { type Feed, newFeed } from "../admin/feed.ts";
 import { newNoteBook } from "../admin/notes.ts";
 import type { Config } from "../config/schema.ts";
@@ -54,17 +55,12 @@ export type GatewayServer =
   | Extract<Listening, { readonly ok: false }>;
 
 /** Settings of a gateway that is one of several workers. */
-export interface WorkerRole {
+export interface WorkerRole
+  extends Pick<StartMessage, "port" | "generation" | "instanceId" | "handed"> {
   readonly number: number;
-  /** Port that all workers share. */
-  readonly port: number;
-  readonly generation: number;
-  readonly instanceId: string;
   readonly divide: Divide;
   /** Returns the metrics of all workers in the text format. */
   scrape(): Promise<string>;
-  /** Values that the parent has fetched before the start. */
-  readonly handed: readonly Handed[];
   /** Requests something that the parent refreshes; it arrives at `receive`. */
   demand(demanded: Demand): void;
 }

@@ -2,7 +2,7 @@ import { listenPlace } from "../config/load.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import { optionValue } from "./arguments.ts";
-import { type Command, CONFIG_OPTION, OK_STATUS, printProblems, USUAL_CONFIG } from "./command.ts";
+import { type Command, CONFIG_OPTION, configPath, OK_STATUS, printProblems } from "./command.ts";
 import { urlOf } from "./listen.ts";
 import { newRealWorld } from "./real_world.ts";
 
@@ -27,7 +27,7 @@ export function newHealthCommand(openWorld: () => HealthWorld): Command {
       let url = optionValue(options, "url");
       let problems: readonly string[] = [];
       if (url === undefined) {
-        const file = optionValue(options, "config") ?? USUAL_CONFIG;
+        const file = configPath(options);
         const place = await listenPlace(file, terminal.environment);
         problems = place.problems;
         if (!place.ok) return printProblems(terminal, problems);

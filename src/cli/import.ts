@@ -69,7 +69,7 @@ function newImport(source: string, title: string, load: Load): Command {
       const result = importer(read.text, variables);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
       const { imported } = result;
-      const { problems, warnings: excluded } = checked(imported);
+      const { problems, warnings: excluded } = checkImported(imported);
       const warnings = [...unread, ...excluded];
       const isValid = imported.file !== null && problems.length === 0;
       const isMissing = imported.lines.some(({ status }) => status === "missing");
@@ -100,13 +100,11 @@ function newImport(source: string, title: string, load: Load): Command {
   };
 }
 
-/** Returns the problems that `check` has with an imported file while its variables are set. */
-export function checkProblems(imported: Imported): readonly string[] {
-  return checked(imported).problems;
-}
-
-/** Returns the problems of an imported file, and its targets that a parameter excludes. */
-function checked(
+/**
+ * Returns the problems that `check` has with an imported file while its variables are set, and its
+ * targets that a parameter excludes.
+ */
+export function checkImported(
   { file, standIns }: Imported,
 ): { readonly problems: readonly string[]; readonly warnings: readonly string[] } {
   if (file === null) return { problems: [], warnings: [] };
@@ -128,7 +126,7 @@ function closingText({ file, variables }: Imported, problems: readonly string[])
 function reportJson(
   source: string,
   { file, lines }: Imported,
-  { problems, warnings }: ReturnType<typeof checked>,
+  { problems, warnings }: ReturnType<typeof checkImported>,
 ): string {
   const result = file === null ? "none" : problems.length === 0 ? "valid" : "invalid";
   const report = { source, version: VERSION, result, lines, check: problems, warnings };

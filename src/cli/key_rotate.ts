@@ -1,14 +1,13 @@
 import { createHash } from "node:crypto";
-import { load } from "../config/load.ts";
 import type { ClientKeyConfig } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { optionValue } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { newSecret } from "./key_new.ts";
@@ -39,8 +38,7 @@ export const keyRotate: Command = {
     if (days === undefined || days === "0") {
       return wrongUsage(terminal, "key rotate", "--grace must be a number of days, such as 14d.");
     }
-    const file = optionValue(options, "config") ?? USUAL_CONFIG;
-    const loaded = await load(file, terminal.environment);
+    const loaded = await loadConfig(options, terminal);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const key = loaded.config.security.api_key.keys.find((one) => one.name === name);
     if (key === undefined) return printProblems(terminal, [`There is no client key ${name}.`]);

@@ -1,4 +1,3 @@
-import { load } from "../config/load.ts";
 import { visible, visibleLines } from "../core/visible_text.ts";
 import { recordCurl } from "../record/curl.ts";
 import { dialogueOf } from "../record/dialogue.ts";
@@ -16,9 +15,9 @@ import { optionValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { hitLine, LOG_HEADER, recordLines } from "./log_text.ts";
@@ -159,7 +158,7 @@ async function exportMask(
   const { newRecordMask } = await import("../record/record_mask.ts");
   const maskOf = (policy: RecordPolicy) => newRecordMask(policy, () => performance.now());
   if (name === "credentials") return maskOf(name);
-  const loaded = await load(optionValue(options, "config") ?? USUAL_CONFIG, terminal.environment);
+  const loaded = await loadConfig(options, terminal);
   if (!loaded.ok) return printProblems(terminal, loaded.problems);
   const { config } = loaded;
   if (config.privacy.policies.some((one) => one.name === name)) {

@@ -1,4 +1,3 @@
-import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { USUAL_KEY_PLACE } from "../config/security_schema.ts";
 import { newCalendar } from "../core/calendar.ts";
@@ -13,7 +12,7 @@ import { parseRecord } from "../record/record.ts";
 import { searchRecords } from "../record/search.ts";
 import { findPlace } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
-import { USUAL_CONFIG } from "./command.ts";
+import { loadConfig } from "./command.ts";
 import { urlOf } from "./listen.ts";
 import { texts } from "./post_json.ts";
 import { newRealWorld } from "./real_world.ts";
@@ -62,8 +61,7 @@ export async function findSource(options: OptionValues, terminal: Terminal): Pro
     const unknown = { gatewayUrl: "", keyPlace: USUAL_KEY_PLACE };
     return await listenerSource(options, terminal, unknown);
   }
-  const path = optionValue(options, "config") ?? USUAL_CONFIG;
-  const loaded = await load(path, terminal.environment);
+  const loaded = await loadConfig(options, terminal);
   if (!loaded.ok) return { ok: false, problems: loaded.problems };
   const { config } = loaded;
   const record = written === undefined ? config.record : { ...config.record, path: written };

@@ -1,12 +1,11 @@
-import { load } from "../config/load.ts";
 import type { RecordFileInfo } from "../record/record_file.ts";
 import { optionValue } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 
@@ -25,7 +24,7 @@ export const record: Command = {
     if (optionValue(options, ACTION) !== ACTION) {
       return wrongUsage(terminal, "record", "Write record info.");
     }
-    const loaded = await load(optionValue(options, "config") ?? USUAL_CONFIG, terminal.environment);
+    const loaded = await loadConfig(options, terminal);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     // Loaded only now, because most commands open no database.
     const { openRecords, problemIn } = await import("../record/read_records.ts");

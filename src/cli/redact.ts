@@ -4,7 +4,6 @@ import type { Generation } from "../call/generation.ts";
 import { refuseModelHeader, scopesOf } from "../call/privacy.ts";
 import { pathIds } from "../call/stored_values.ts";
 import { redactedText } from "../call/gateway_fields.ts";
-import { load } from "../config/load.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { compile } from "../gateway/compile.ts";
@@ -19,9 +18,9 @@ import {
   type Command,
   CONFIG_OPTION,
   FAILED_STATUS,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import type { Terminal } from "./terminal.ts";
@@ -56,8 +55,7 @@ export const redact: Command = {
     if (trouble !== null) return wrongUsage(terminal, "redact", trouble);
     const headers = parseExplainedHeaders(options.get("header") ?? [], "");
     if (typeof headers === "string") return wrongUsage(terminal, "redact", `--${headers}`);
-    const file = optionValue(options, "config") ?? USUAL_CONFIG;
-    const loaded = await load(file, terminal.environment);
+    const loaded = await loadConfig(options, terminal);
     if (!loaded.ok) return printProblems(terminal, loaded.problems);
     const generation = compile(loaded.config, 1);
     const named = newCallPrivacy(generation, options);

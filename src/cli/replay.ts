@@ -18,10 +18,10 @@ import { optionValue, type OptionValues } from "./arguments.ts";
 import {
   type Command,
   CONFIG_OPTION,
+  configPath,
   FAILED_STATUS,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { openText } from "./replay_records.ts";
@@ -169,7 +169,7 @@ function parseOptions(options: OptionValues): Given | string {
     failOn,
     format,
     seed,
-    config: optionValue(options, "config") ?? USUAL_CONFIG,
+    config: configPath(options),
     since: optionValue(options, "since"),
     key: optionValue(options, "key") ?? null,
     out: optionValue(options, "out"),

@@ -1,4 +1,3 @@
-import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { success } from "../core/failure/result.ts";
 import type { Stored } from "../store/object_store.ts";
@@ -9,9 +8,9 @@ import {
   type Command,
   CONFIG_OPTION,
   FAILED_STATUS,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { onStore } from "./on_store.ts";
@@ -51,8 +50,7 @@ export function newStateCommand(openStore: typeof openStateStore): Command {
       if (action === "info" && isConfirmed) {
         return wrongUsage(terminal, "state", "--yes has no meaning with state info.");
       }
-      const file = optionValue(options, "config") ?? USUAL_CONFIG;
-      const loaded = await load(file, terminal.environment);
+      const loaded = await loadConfig(options, terminal);
       if (!loaded.ok) return printProblems(terminal, loaded.problems);
       const settings = loaded.config.state;
       if (settings.store === "none") {

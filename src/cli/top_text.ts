@@ -1,7 +1,8 @@
 import type { FinishedCall, SecondView, Snapshot } from "../admin/snapshot.ts";
 import { visible } from "../core/visible_text.ts";
 import { finishedTable, keyTable, runningTable, type Table } from "./top_tables.ts";
-import { durationText, figure, percent } from "./top_words.ts";
+import { percent } from "../routing/route_text.ts";
+import { durationText, figure } from "./top_words.ts";
 
 /** Content of the screen of `switchyard top`. */
 export interface TopView {

@@ -16,8 +16,3 @@ export function figure(value: number): string {
   if (value === 0) return "0";
   return value >= 100 ? String(Math.round(value)) : String(Number(value.toPrecision(3)));
 }
-
-/** Returns a share from 0 to 1 in percent. */
-export function percent(share: number): string {
-  return `${Number((share * 100).toFixed(1))}%`;
-}

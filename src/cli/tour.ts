@@ -1,5 +1,5 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, objectsIn, parseJson } from "../core/json/json.ts";
 import type { World } from "../core/world.ts";
 import { newSseFraming } from "../formats/sse.ts";
 import { CHAT_PATH, RESPONSES_PATH } from "./first_call.ts";
@@ -181,19 +181,15 @@ async function followUp(
   }
 
   const first = await create({ input: WEATHER_QUESTION });
-  const call = itemsIn(first.output).find(({ type }) => type === "function_call");
+  const call = objectsIn(first.output).find(({ type }) => type === "function_call");
   if (call === undefined) return { line: messageOf(first) ?? "no answer", id: null };
   const output = { type: "function_call_output", call_id: call.call_id ?? null, output: RESULT };
   const second = await create({ previous_response_id: first.id ?? null, input: [output] });
-  const [message] = itemsIn(second.output);
-  const [part] = itemsIn(message?.content);
+  const [message] = objectsIn(second.output);
+  const [part] = objectsIn(message?.content);
   if (typeof part?.text !== "string") return { line: messageOf(second) ?? "no answer", id: null };
   return {
     line: `calls ${call.name}(${call.arguments}), receives "${RESULT}", answers: ${part.text}`,
     id: typeof second.id === "string" ? second.id : null,
   };
-}
-
-function itemsIn(list: JsonObject[string]): readonly JsonObject[] {
-  return Array.isArray(list) ? list.filter(isObject) : [];
 }

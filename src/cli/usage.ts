@@ -1,4 +1,3 @@
-import { load } from "../config/load.ts";
 import type { Config } from "../config/schema.ts";
 import { newCalendar } from "../core/calendar.ts";
 import { daysUntil, type UsageRow } from "../core/usage_row.ts";
@@ -19,9 +18,9 @@ import {
   type Command,
   CONFIG_OPTION,
   FAILED_STATUS,
+  loadConfig,
   OK_STATUS,
   printProblems,
-  USUAL_CONFIG,
   wrongUsage,
 } from "./command.ts";
 import { onStore } from "./on_store.ts";
@@ -66,7 +65,6 @@ export function newUsageCommand(
       days: { value: "N", about: "Number of days up to today; default: all stored days." },
     },
     async run(options, terminal) {
-      const file = optionValue(options, "config") ?? USUAL_CONFIG;
       const format = FORMATS[optionValue(options, "format") ?? "text"];
       if (format === undefined) {
         return wrongUsage(terminal, "usage", "--format is text, json or csv.");
@@ -76,7 +74,7 @@ export function newUsageCommand(
       if (by !== column) {
         return wrongUsage(terminal, "usage", `--by is ${USAGE_COLUMNS_TEXT}.`);
       }
-      const loaded = await load(file, terminal.environment);
+      const loaded = await loadConfig(options, terminal);
       if (!loaded.ok) return printProblems(terminal, loaded.problems);
       const { state, security } = loaded.config;
       const written = optionValue(options, "days");

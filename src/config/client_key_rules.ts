@@ -1,3 +1,4 @@
+import { issuersIn } from "./jwt_rules.ts";
 import { CREDENTIAL_HEADERS } from "./tls_rules.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import {
@@ -138,10 +139,6 @@ function groupProblems(
 
 function isEmpty(list: unknown): boolean {
   return list === undefined || Array.isArray(list) && list.length === 0;
-}
-
-function issuersIn(security: unknown): Item[] {
-  return isObject(security) && isObject(security.jwt) ? objectsIn(security.jwt.issuers) : [];
 }
 
 /** A pattern, and the name of a client with a token, need not be that of a key. */

@@ -11,19 +11,20 @@ let typed: JsonObject | null = null;
  * variables, no empty sections. It does not contain rules between keys. Built once.
  */
 export function typedJsonSchema(): JsonObject {
-  return typed ??= newTypedSchema();
+  return typed ??= jsonSchemaOf(configSchema, "Switchyard configuration");
 }
 
-function newTypedSchema(): JsonObject {
-  const schema: unknown = z.toJSONSchema(configSchema, {
+/** Returns the JSON Schema (draft 2020-12) of what a schema accepts. */
+export function jsonSchemaOf(checked: z.ZodType, title: string): JsonObject {
+  const schema: unknown = z.toJSONSchema(checked, {
     io: "input",
     target: "draft-2020-12",
     override: ({ jsonSchema }) => {
-      // The integer limit of the platform is no rule of the configuration.
+      // The integer limit of the platform is no rule of the format.
       if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
     },
   });
-  return isObject(schema) ? { title: "Switchyard configuration", ...schema } : {};
+  return isObject(schema) ? { title, ...schema } : {};
 }
 
 /** Returns the JSON Schema for editors: every file that the gateway accepts is valid. */

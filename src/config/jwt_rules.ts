@@ -3,14 +3,22 @@ import { isLoopbackName } from "../core/authority.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { readRegularFile } from "./files.ts";
-import { A_TEMPLATE, namesOf, objectsIn, repeated, unknownNames } from "./named_lists.ts";
+import {
+  A_TEMPLATE,
+  type Item,
+  namesOf,
+  objectsIn,
+  repeated,
+  unknownNames,
+} from "./named_lists.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { WrittenConfig } from "./schema.ts";
 import { fileText, type Outside } from "./tls_rules.ts";
 
 const ISSUERS = ["security", "jwt", "issuers"] as const;
 
-function issuersIn(security: unknown) {
+/** Returns the issuers of a section `security` with their places in the list. */
+export function issuersIn(security: unknown): Item[] {
   return isObject(security) && isObject(security.jwt) ? objectsIn(security.jwt.issuers) : [];
 }
 

@@ -1,7 +1,7 @@
+import { readBounded } from "../core/bounded_body.ts";
 import { Cancellation } from "../core/cancellation.ts";
-import { concatBytes } from "../core/concat_bytes.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
-import { bodySource, type Incoming, type Outgoing, type World } from "../core/world.ts";
+import type { Outgoing, World } from "../core/world.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import { endAfter, type Fetched, issuedToken } from "./source.ts";
 
@@ -40,7 +40,8 @@ export async function askText(
       body,
       cancellation,
     });
-    const text = await boundedText(response, cancellation);
+    const read = await readBounded(response, cancellation, MAX_RESPONSE_BYTES);
+    const text = read.ok ? utf8Text(read.bytes) : null;
     if (cancellation.isCancelled) return failed("did not respond in time");
     const { status } = response;
     if (status >= 300 && status < 400) return failed("responded with a redirect");
@@ -68,6 +69,13 @@ export async function askJson(
   return isObject(value)
     ? { ok: true, value }
     : { ok: false, reason: `${new URL(question.url).host} sent a response that is no JSON object` };
+}
+
+/** Returns the request for a token (RFC 6749, section 4). */
+export function tokenQuestion(url: string, form: Readonly<Record<string, string>>): Question {
+  const type = "application/x-www-form-urlencoded";
+  const headers = { accept: "application/json", "content-type": type };
+  return { method: "POST", url, headers, body: new URLSearchParams(form).toString() };
 }
 
 /** The request for a token, or the reason why it cannot be made. */
@@ -100,28 +108,4 @@ function errorCode(text: string | null, sent: string | null): string {
   const isCode = typeof named === "string" && /^[A-Za-z_]{1,40}$/.test(named) &&
     sent?.includes(named) !== true;
   return isCode ? ` (${named})` : "";
-}
-
-/** Returns the text of a response; null if it is too large, broken or no text. */
-async function boundedText(response: Incoming, cancellation: Cancellation): Promise<string | null> {
-  const body = bodySource(response);
-  if (body === null) return "";
-  // The runtime's fetch references the signal weakly: an abort alone may not end the body.
-  const unsubscribe = cancellation.onCancel(() => void body.cancel().catch(() => {}));
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  try {
-    for (let bytes = await body.read(); bytes !== null; bytes = await body.read()) {
-      size += bytes.length;
-      if (size > MAX_RESPONSE_BYTES || cancellation.isCancelled) return null;
-      // The bytes are valid until the next read only.
-      pieces.push(bytes.slice());
-    }
-    return utf8Text(concatBytes(pieces));
-  } catch {
-    return null;
-  } finally {
-    unsubscribe();
-    await body.cancel().catch(() => {});
-  }
 }

@@ -1,6 +1,6 @@
 import type { CredentialConfig } from "../config/schema.ts";
 import { ENTRA_AUTHORITY, METADATA_ORIGIN } from "../data/token_endpoints.ts";
-import { type Asking, askToken, type Question } from "./ask.ts";
+import { type Asking, askToken, type Question, tokenQuestion } from "./ask.ts";
 import { readSmallFile } from "../config/files.ts";
 import type { CredentialSource, SourceDeps } from "./source.ts";
 
@@ -40,15 +40,8 @@ function grant(
   { authority = ENTRA_AUTHORITY, tenant = "", scope = USUAL_SCOPE }: CredentialConfig,
   form: Readonly<Record<string, string>>,
 ): Question {
-  return {
-    method: "POST",
-    url: `${authority.replace(/\/+$/, "")}/${tenant}/oauth2/v2.0/token`,
-    headers: {
-      accept: "application/json",
-      "content-type": "application/x-www-form-urlencoded",
-    },
-    body: new URLSearchParams({ ...form, scope }).toString(),
-  };
+  const url = `${authority.replace(/\/+$/, "")}/${tenant}/oauth2/v2.0/token`;
+  return tokenQuestion(url, { ...form, scope });
 }
 
 /** The metadata service of a machine takes a resource, which is a scope without its last part. */

@@ -2,7 +2,7 @@ import { createSign } from "node:crypto";
 import { parseServiceAccount } from "../config/credential_rules.ts";
 import type { CredentialConfig } from "../config/schema.ts";
 import { GOOGLE_TOKEN_ENDPOINT, METADATA_ORIGIN } from "../data/token_endpoints.ts";
-import { type Asking, askToken, type Question } from "./ask.ts";
+import { type Asking, askToken, type Question, tokenQuestion } from "./ask.ts";
 import { readSmallFile } from "../config/files.ts";
 import { type CredentialSource, noCredential, type SourceDeps } from "./source.ts";
 
@@ -43,19 +43,11 @@ export function newGoogleSource(
     };
     const signed = [header, claims].map(base64url).join(".");
     const signature = createSign("RSA-SHA256").update(signed).sign(privateKey, "base64url");
-    const asked = {
-      method: "POST",
-      // Never `token_uri` of the file: a key must not choose where its assertion goes.
-      url: GOOGLE_TOKEN_ENDPOINT,
-      headers: {
-        accept: "application/json",
-        "content-type": "application/x-www-form-urlencoded",
-      },
-      body: new URLSearchParams({
-        grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
-        assertion: `${signed}.${signature}`,
-      }).toString(),
-    } as const;
+    // Never `token_uri` of the file: a key must not choose where its assertion goes.
+    const asked = tokenQuestion(GOOGLE_TOKEN_ENDPOINT, {
+      grant_type: "urn:ietf:params:oauth:grant-type:jwt-bearer",
+      assertion: `${signed}.${signature}`,
+    });
     return { ok: true, question: asked };
   }
 

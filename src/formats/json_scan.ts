@@ -1,4 +1,5 @@
 import { MAX_LEVELS } from "../core/json/json.ts";
+import { isBlank } from "../core/json/scan.ts";
 import type { JsonOutline } from "../core/stream/reply.ts";
 import {
   findName,
@@ -8,7 +9,7 @@ import {
   outlineOf,
   parseName,
 } from "./json_outline.ts";
-import { endOfEscape, endOfWord, isBlankByte, skipPlain } from "./json_tokens.ts";
+import { endOfEscape, endOfWord, skipPlain } from "./json_tokens.ts";
 import { newKeyCosts } from "./key_costs.ts";
 
 /** Bytes that are scanned in one piece, which takes some milliseconds. */
@@ -230,7 +231,7 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
         else if (state === "in_key") readKey(limit);
         else {
           const code = bytes[at] ?? 0;
-          if (isBlankByte(code)) at += 1;
+          if (isBlank(code)) at += 1;
           else readBetween(code);
         }
         if (steps > maxSteps) fail("too_large");

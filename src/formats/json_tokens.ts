@@ -1,4 +1,6 @@
-const QUOTE = 34, BACKSLASH = 92, ZERO = 48, NINE = 57;
+import { isDigit } from "../core/json/scan.ts";
+
+const QUOTE = 34, BACKSLASH = 92, ZERO = 48;
 
 const PLUS_CODE = 43, MINUS_CODE = 45, POINT_CODE = 46;
 const LOWER_A_CODE = 97, LOWER_E_CODE = 101, LOWER_F_CODE = 102, LOWER_U_CODE = 117;
@@ -7,11 +9,6 @@ const LOWER_A_CODE = 97, LOWER_E_CODE = 101, LOWER_F_CODE = 102, LOWER_U_CODE = 
 const ESCAPES: ReadonlySet<number> = new Set(new TextEncoder().encode('"\\/bfnrt'));
 
 const WORDS = ["true", "false", "null"].map((word) => new TextEncoder().encode(word));
-
-/** True if a byte is JSON white space. */
-export function isBlankByte(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
-}
 
 /** Returns the position after the escape sequence at a backslash; -1 if it is malformed. */
 export function endOfEscape(bytes: Uint8Array, start: number): number {
@@ -62,10 +59,6 @@ function skipDigits(bytes: Uint8Array, start: number): number {
   let at = start;
   while (isDigit(bytes[at] ?? 0)) at++;
   return at;
-}
-
-function isDigit(code: number): boolean {
-  return code >= ZERO && code <= NINE;
 }
 
 function isHexDigit(code: number): boolean {

@@ -1,10 +1,10 @@
 import { isAscii, isUtf8 } from "node:buffer";
 import { concatBytes } from "../core/concat_bytes.ts";
 import type { Refusal } from "../core/failure/failure.ts";
-import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { utf8Bytes, utf8Text } from "./utf8.ts";
 import { newPartScanner } from "./multipart_scan.ts";
-import { parseFormParameters, parsePartHead, type PartHead } from "./multipart_head.ts";
+import { parseFormParameters, parsePartHead, type PartHead, refuseForm } from "./multipart_head.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
 
@@ -59,10 +59,12 @@ export function newFormParser(contentType: string): Result<FormParser> {
     if (!head.ok) return head;
     parts.push({ ...head.value, start: place.start, end: place.end });
     const { name, length } = head.value;
-    if (length !== null && length !== place.end - place.start) return invalid(WRONG_LENGTH);
+    if (length !== null && length !== place.end - place.start) return refuseForm(WRONG_LENGTH);
     // The gateway may add a part `model`.
     for (const known of [names.get(name.toLowerCase()) ?? name, "model"]) {
-      if (known !== name && known.toLowerCase() === name.toLowerCase()) return invalid(TWO_CASES);
+      if (known !== name && known.toLowerCase() === name.toLowerCase()) {
+        return refuseForm(TWO_CASES);
+      }
     }
     names.set(name.toLowerCase(), name);
     return null;
@@ -92,24 +94,24 @@ const CHARSETS: readonly string[] = ["utf-8", "utf8", "us-ascii", "ascii"];
 function parseBoundary(contentType: string): Result<string> {
   const type = /^[ \t]*multipart\/form-data[ \t]*/i.exec(contentType);
   if (type === null || contentType.length > MAX_TYPE_CHARS) {
-    return invalid("The content type of the request must be multipart/form-data.");
+    return refuseForm("The content type of the request must be multipart/form-data.");
   }
   const parameters = parseFormParameters(contentType, type[0].length);
-  if (parameters === null) return invalid("The content type of the request cannot be parsed.");
+  if (parameters === null) return refuseForm("The content type of the request cannot be parsed.");
   const [found, ...others] = parameters.filter(({ name }) => name === "boundary");
   if (found === undefined || others.length > 0) {
-    return invalid("The content type of the request must have one boundary.");
+    return refuseForm("The content type of the request must have one boundary.");
   }
   const [charset, ...rest] = parameters.filter((one) => one !== found);
   const isKnown = charset === undefined ||
     (charset.name === "charset" && CHARSETS.includes(charset.value.toLowerCase()));
   if (!isKnown || rest.length > 0) {
-    return invalid("The content type may have a boundary and the charset UTF-8, nothing else.");
+    return refuseForm("The content type may have a boundary and the charset UTF-8, nothing else.");
   }
   const boundary = found.value;
   return BOUNDARY.test(boundary) && !found.written.includes("\\")
     ? success(boundary)
-    : invalid("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
+    : refuseForm("The boundary must have 1 to 70 of the characters that RFC 2046 permits.");
 }
 
 /**
@@ -128,14 +130,14 @@ function modelProblem(form: MultipartBody): Failed<Refusal> | null {
   const [model, ...others] = form.parts.filter(({ name }) => name === "model");
   if (model === undefined) return null;
   if (others.length > 0) {
-    return invalid("The request has more than one part 'model'; send one.", "model");
+    return refuseForm("The request has more than one part 'model'; send one.", "model");
   }
   const text = formText(form, "model");
   const isPlain = text !== null && !/[\p{Cc}\ufeff]/u.test(text) &&
     /^(?:text\/plain[ \t]*(?:;|$)|$)/.test(model.type) && isUnambiguous(model, utf8Bytes(text));
   return isPlain
     ? null
-    : invalid("The part 'model' must be one short line in UTF-8, without a file name.", "model");
+    : refuseForm("The part 'model' must be one short line in UTF-8, without a file name.", "model");
 }
 
 /**
@@ -147,7 +149,7 @@ function textProblem({ pieces, parts }: MultipartBody): Failed<Refusal> | null {
     !part.isFile && (part.end - part.start > MAX_TEXT_BYTES ||
       !isUnambiguous(part, concatBytes(sliced(pieces, part.start, part.end))));
   return parts.some(isWrong)
-    ? invalid(`A part without a file name must be a text in UTF-8 of at most 1 MB.`)
+    ? refuseForm(`A part without a file name must be a text in UTF-8 of at most 1 MB.`)
     : null;
 }
 
@@ -172,10 +174,6 @@ const OF_ASCII = /^(?:us-)?ascii$|^iso-8859-(?:\d|1[01345])$|^latin-?1$|^windows
 
 const WRONG_LENGTH = "The Content-Length of a part is not its length.";
 const TWO_CASES = "The names of two parts differ only by case.";
-
-function invalid(message: string, param: string | null = null): Failed<Refusal> {
-  return refuse("invalid_multipart", message, param);
-}
 
 /** Returns the text of the first part with a name that is not a file; null for a long one too. */
 export function formText({ pieces, parts }: MultipartBody, name: string): string | null {

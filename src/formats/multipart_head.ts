@@ -27,9 +27,9 @@ const MAX_LINES = 8;
 /** Parses the header lines of a part (RFC 7578, section 4). Refused as `invalid_multipart`. */
 export function parsePartHead(head: Uint8Array): Result<PartHead> {
   const lines = utf8Text(head)?.split("\r\n").slice(0, -1);
-  if (lines === undefined) return refusal("A header of a part is not valid UTF-8.");
+  if (lines === undefined) return refuseForm("A header of a part is not valid UTF-8.");
   if (lines.length > MAX_LINES) {
-    return refusal(`A part has more than ${MAX_LINES} headers.`);
+    return refuseForm(`A part has more than ${MAX_LINES} headers.`);
   }
   const fields = new Map<string, string>();
   for (const line of lines) {
@@ -37,17 +37,17 @@ export function parsePartHead(head: Uint8Array): Result<PartHead> {
     const [, written = "", value = ""] = LINE.exec(line) ?? [];
     const name = written.toLowerCase();
     if (name === "" || fields.has(name)) {
-      return refusal("A header of a part is malformed or repeated.");
+      return refuseForm("A header of a part is malformed or repeated.");
     }
     fields.set(name, value.replace(BLANKS_AT_END, ""));
   }
   const type = fields.get("content-type")?.toLowerCase() ?? "";
   if (type.startsWith("multipart/")) {
-    return refusal("A part is a multipart body itself; send its parts as parts of the request.");
+    return refuseForm("A part is a multipart body itself; send its parts as parts of the request.");
   }
   const encoding = fields.get("content-transfer-encoding")?.toLowerCase() ?? "binary";
   if (!PLAIN_ENCODINGS.includes(encoding) || fields.has("content-encoding")) {
-    return refusal("A part has an encoding; send its bytes as they are.");
+    return refuseForm("A part has an encoding; send its bytes as they are.");
   }
   const length = fields.get("content-length") ?? null;
   const disposition = parseDisposition(fields.get("content-disposition") ?? "");
@@ -64,7 +64,9 @@ function parseDisposition(disposition: string): Result<Pick<PartHead, "name" | "
   const name = values.get("name");
   if (values.size < parameters.length || name === undefined) return noName();
   // RFC 7578, section 4.6: the charset of all texts, which few parsers know.
-  if (name === "_charset_") return refusal("A form has UTF-8 texts, without a part '_charset_'.");
+  if (name === "_charset_") {
+    return refuseForm("A form has UTF-8 texts, without a part '_charset_'.");
+  }
   const file = values.get("filename");
   const encoded = values.get("filename*");
   if (file === undefined ? encoded !== undefined : !isFileName(file)) return noFileName();
@@ -111,15 +113,18 @@ function isFileName(name: string): boolean {
 }
 
 function noName(): Failed<Refusal> {
-  return refusal("Each part needs one header Content-Disposition: form-data with one name.");
+  return refuseForm("Each part needs one header Content-Disposition: form-data with one name.");
 }
 
 function noFileName(): Failed<Refusal> {
-  return refusal("A part that is a file needs a file name of which every parser takes the same.");
+  return refuseForm(
+    "A part that is a file needs a file name of which every parser takes the same.",
+  );
 }
 
-function refusal(message: string): Failed<Refusal> {
-  return refuse("invalid_multipart", message);
+/** Returns the refusal of a multipart body; `param` is the name of the part. */
+export function refuseForm(message: string, param: string | null = null): Failed<Refusal> {
+  return refuse("invalid_multipart", message, param);
 }
 
 /** A parameter of a header, with its value as a token or in quotes. */

@@ -1,5 +1,6 @@
+import { refuseForm } from "./multipart_head.ts";
 import type { Refusal } from "../core/failure/failure.ts";
-import { type Failed, refuse } from "../core/failure/result.ts";
+import type { Failed } from "../core/failure/result.ts";
 
 const LF = 10, CR = 13, SPACE = 32, TAB_CODE = 9, HYPHEN_CODE = 45;
 
@@ -81,13 +82,13 @@ export function newPartScanner(
     phase = "head";
     head = [];
     count += 1;
-    return count > MAX_PARTS ? refusal(`The request has more than ${MAX_PARTS} parts.`) : null;
+    return count > MAX_PARTS ? refuseForm(`The request has more than ${MAX_PARTS} parts.`) : null;
   }
 
   function inHead(byte: number): Failed | null {
     head.push(byte);
     if (head.length > MAX_HEAD_BYTES) {
-      return refusal(`The headers of part ${count} are larger than ${MAX_HEAD_BYTES} bytes.`);
+      return refuseForm(`The headers of part ${count} are larger than ${MAX_HEAD_BYTES} bytes.`);
     }
     if (findDelimiter.push(byte)) return badLine();
     if (byte !== LF) return null;
@@ -103,7 +104,7 @@ export function newPartScanner(
   function inEpilogue(byte: number): Failed | null {
     return byte === CR || byte === LF || byte === SPACE || byte === TAB_CODE
       ? null
-      : refusal("The request has text behind its last boundary.");
+      : refuseForm("The request has text behind its last boundary.");
   }
 
   function step(byte: number, byteAt: (back: number) => number): Failed | null {
@@ -147,7 +148,7 @@ export function newPartScanner(
     end(): Failed | null {
       // Some clients end the body with the two hyphens, without a line end.
       if (phase === "epilogue" || (phase === "line" && line === "--")) return null;
-      return refusal("The multipart body has no closing boundary.");
+      return refuseForm("The multipart body has no closing boundary.");
     },
   };
 }
@@ -181,13 +182,11 @@ function newFinder(pattern: Uint8Array) {
 }
 
 function notFirst(): Failed<Refusal> {
-  return refusal("The request must begin with its boundary.");
+  return refuseForm("The request must begin with its boundary.");
 }
 
 function badLine(): Failed<Refusal> {
-  return refusal("A line of the request with the boundary, or of a part's headers, is malformed.");
-}
-
-function refusal(message: string): Failed<Refusal> {
-  return refuse("invalid_multipart", message);
+  return refuseForm(
+    "A line of the request with the boundary, or of a part's headers, is malformed.",
+  );
 }

@@ -1,5 +1,6 @@
+import { readBounded } from "../core/bounded_body.ts";
 import { Cancellation } from "../core/cancellation.ts";
-import { bodySource, type World } from "../core/world.ts";
+import type { World } from "../core/world.ts";
 import type { Config } from "../config/schema.ts";
 import {
   MAX_KEY_SET_BYTES,
@@ -13,6 +14,9 @@ import { sourceOf } from "./compile_tokens.ts";
 
 /** Time limit of one fetch. */
 const FETCH_TIMEOUT_MS = 10_000;
+
+/** Problems of keys that are not there. */
+const LATE = `did not arrive within ${FETCH_TIMEOUT_MS / 1000} s`, UNFETCHED = "cannot be fetched";
 
 /** Time between two refreshes of keys from an address, varied by a tenth, and from a file. */
 const URL_INTERVAL_MS = 15 * 60_000, FILE_INTERVAL_MS = 10_000;
@@ -187,12 +191,9 @@ async function fetchKeys(
   const late = new Promise<null>((resolve) => void cancellation.onCancel(() => resolve(null)));
   try {
     const read = await Promise.race([fetchText(url, world, cancellation), late]);
-    return read ?? { ok: false, problem: `did not arrive within ${FETCH_TIMEOUT_MS / 1000} s` };
+    return read ?? { ok: false, problem: LATE };
   } catch {
-    const problem = isLate
-      ? `did not arrive within ${FETCH_TIMEOUT_MS / 1000} s`
-      : "cannot be fetched";
-    return { ok: false, problem };
+    return { ok: false, problem: isLate ? LATE : UNFETCHED };
   } finally {
     cancelTimer();
     unsubscribe();
@@ -211,24 +212,15 @@ async function fetchText(
     isRepeatable: true,
     cancellation,
   });
-  const body = bodySource(response);
   if (response.status !== 200) {
-    await body?.cancel();
+    await response.body?.cancel();
     return { ok: false, problem: `was answered with status ${response.status}` };
   }
-  const pieces: Uint8Array<ArrayBuffer>[] = [];
-  let bytes = 0;
-  for (let piece = await body?.read(); piece != null; piece = await body?.read()) {
-    bytes += piece.length;
-    if (bytes > MAX_KEY_SET_BYTES) {
-      await body?.cancel();
-      return tooLarge();
-    }
-    pieces.push(piece.slice());
-  }
-  return { ok: true, text: await new Blob(pieces).text() };
-}
-
-function tooLarge(): Extract<KeyText, { readonly ok: false }> {
-  return { ok: false, problem: `has more than ${MAX_KEY_SET_BYTES} bytes` };
+  const read = await readBounded(response, cancellation, MAX_KEY_SET_BYTES);
+  if (read.ok) return { ok: true, text: new TextDecoder().decode(read.bytes) };
+  const isTooLarge = read.reason === "too_large";
+  return {
+    ok: false,
+    problem: isTooLarge ? `has more than ${MAX_KEY_SET_BYTES} bytes` : UNFETCHED,
+  };
 }

@@ -15,7 +15,7 @@ export interface Head {
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 const STATUS_LINE = /^HTTP\/1\.([01]) ([1-9]\d\d)(?: [\t\x20-\x7e\x80-\xff]*)?\r?\n/;
-// One search for all lines: measured, one for each takes half as long again.
+// One search for all lines: measured, one for each takes 1.5 times as long.
 const FIELD_LINES = /(?:[\w!#$%&'*+.^`|~-]+:[\t\x20-\x7e\x80-\xff]*\r?\n)*\r?\n$/y;
 
 /** Size limit of the head of one response, also of an interim response. */

@@ -124,6 +124,8 @@ function tryText({ provider, key, outcome }: Attempt): string {
 export type AccessField = keyof ReturnType<typeof accessFields>;
 
 /** Returns a time with one decimal; null for none. */
+export function roundedMs(ms: number): number;
+export function roundedMs(ms: number | null): number | null;
 export function roundedMs(ms: number | null): number | null {
   return ms === null ? null : Math.round(ms * 10) / 10;
 }

@@ -43,6 +43,7 @@ export interface MetricSources {
 
 /** Sizes of the file of recorded calls, and of what waits for it. */
 export interface RecordSizes {
+  /** False if recording has ended for the rest of the process. */
   readonly isOn: boolean;
   readonly bytes: number;
   /** Age of the oldest record in milliseconds; 0 without any. */

@@ -29,6 +29,16 @@ export interface Attempt {
 }
 
 /**
+ * True if a call was sent to a provider, or answered from the cache: a whole reply to any other is
+ * the gateway's own.
+ */
+export function wasServed(
+  { attempts, cache }: Pick<CallReport, "cache"> & { readonly attempts: readonly unknown[] },
+): boolean {
+  return attempts.length > 0 || cache === "HIT";
+}
+
+/**
  * True if the attempt was sent: no open circuit breaker, full queue or resting key has ended it
  * before.
  */

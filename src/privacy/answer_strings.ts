@@ -4,7 +4,6 @@ import { type Edit, replaceValue, type Span } from "../formats/edit.ts";
 import { isNamedByClient } from "./answer_paths.ts";
 import { searchedNumber } from "./collect_strings.ts";
 import { type JsonPath, type Objects, textOfString, walkJson } from "./json_strings.ts";
-import { atOnce } from "../formats/at_once.ts";
 
 /**
  * Place of a string in the JSON text of an answer, with its quotes, valid while it is visited; or
@@ -24,13 +23,8 @@ type Visit = (string: string, place: StringPlace) => void;
 
 /**
  * Calls `visit` for each string of a JSON text, keys among them, in the order of the text.
- * `objects` are those of the text.
+ * `objects` are those of the text. Can be interrupted.
  */
-export function visitStrings(text: string, objects: Objects, visit: Visit): void {
-  atOnce(walkStrings(text, objects, visit));
-}
-
-/** The same, which can be interrupted. */
 export function walkStrings(
   text: string,
   objects: Objects,

@@ -1,9 +1,9 @@
+import { keyForms } from "../call/client_key_mask.ts";
 import type { MaskingRule } from "./mask_text.ts";
 
 /** Returns the rule that masks a client key in the texts of a stream, also in JSON in them. */
 export function clientKeyRule(key: string): MaskingRule {
-  const escaped = JSON.stringify(key).slice(1, -1);
-  const forms = [...new Set([key, escaped, escaped.replaceAll("/", "\\/")])];
+  const forms = keyForms(key);
   const maxChars = Math.max(...forms.map(({ length }) => length));
   return {
     name: "client_key",

@@ -66,7 +66,7 @@ function freeDelimiter(text: string): string {
   }
 }
 
-/** Returns a text as one word of `sh`. */
-function quoted(text: string): string {
+/** Returns a text as one word of a shell, whatever is in it. */
+export function quoted(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }

@@ -1,3 +1,4 @@
+import { roundedMs } from "../observe/access_log.ts";
 import type { Config } from "../config/schema.ts";
 import { isInGroup } from "../config/templates.ts";
 import { VERSION } from "../core/build.ts";
@@ -50,8 +51,8 @@ export function recordHead(call: Call, { mask, why, cut, routedBy }: HeadParts):
       key,
       model: shortened(mask.text(model)) ?? "",
       outcome,
-      began: rounded(began),
-      ended: rounded(ended),
+      began: roundedMs(began),
+      ended: roundedMs(ended),
     })),
     fallbacks: report.fallbacks,
     cache: report.cache,
@@ -68,7 +69,7 @@ export function recordHead(call: Call, { mask, why, cut, routedBy }: HeadParts):
     },
     units: units === null ? null : { ...units },
     cost: report.cost,
-    ms: { first: ms.firstToken === null ? null : rounded(ms.firstToken), total: rounded(ms.total) },
+    ms: { first: roundedMs(ms.firstToken), total: roundedMs(ms.total) },
     generation: configDigest(routedBy),
     version: VERSION,
     why: [...why],
@@ -94,10 +95,6 @@ function shortened(text: string | null): string | null {
 /** Returns a count as the format has it: that of a provider may be any number. */
 function counted(count: number): number {
   return Math.min(count, Number.MAX_SAFE_INTEGER);
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }
 
 /** Request headers that may be recorded, besides those of the gateway and of routes. */

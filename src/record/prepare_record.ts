@@ -1,4 +1,5 @@
 import { isObject, parseJson } from "../core/json/json.ts";
+import { setLatest } from "../core/set_latest.ts";
 import { textBeginning } from "../core/text_beginning.ts";
 import { clientKeyRule } from "./client_key_rule.ts";
 import { contentFacts, FACTS, NO_CONTENT_FACTS, responseId } from "./content_facts.ts";
@@ -44,11 +45,7 @@ export function newMakers(): Makers {
   const records = new Map<string, string>();
   return {
     get: (response) => records.get(response),
-    set(response, record) {
-      records.set(response, record);
-      const [first] = records.size > MAX_MAKERS ? records.keys() : [];
-      if (first !== undefined) records.delete(first);
-    },
+    set: (response, record) => void setLatest(records, response, record, MAX_MAKERS),
   };
 }
 

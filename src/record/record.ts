@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { jsonSchemaOf } from "../config/json_schema.ts";
 import { RECORD_FORMAT } from "./record_format.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 
@@ -121,13 +122,5 @@ export function parseRecord(line: string): ParsedRecord {
 
 /** Returns the JSON Schema (draft 2020-12) of one line of exported records. */
 export function recordJsonSchema(): JsonObject {
-  const schema: unknown = z.toJSONSchema(recordSchema, {
-    io: "input",
-    target: "draft-2020-12",
-    override: ({ jsonSchema }) => {
-      // The integer limit of the platform is no rule of the format.
-      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
-    },
-  });
-  return isObject(schema) ? { title: "Switchyard record", ...schema } : {};
+  return jsonSchemaOf(recordSchema, "Switchyard record");
 }

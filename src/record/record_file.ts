@@ -59,7 +59,7 @@ export type Written =
   }
   | { readonly ok: false; readonly problem: Problem };
 
-/** A part of a search. */
+/** A search, or a part of it. */
 export interface ScanRequest {
   readonly filter: RecordFilter;
   /** Number before which the search continues; null from the newest record on. */
@@ -312,16 +312,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
 }
 
 function newRecord({ id, at, head }: StoredHead, content: StoredBody): CallRecord {
-  const { request, response, previous } = content;
-  return {
-    format: RECORD_FORMAT,
-    id,
-    at: new Date(at).toISOString(),
-    head,
-    ...request !== undefined && { request },
-    ...response !== undefined && { response },
-    ...previous !== undefined && { previous },
-  };
+  return { format: RECORD_FORMAT, id, at: new Date(at).toISOString(), head, ...content };
 }
 
 /** Returns the number of the record at an index of a row. */

@@ -1,5 +1,4 @@
 import type { Awaitable } from "../core/failure/result.ts";
-import type { RecordFilter } from "./filter.ts";
 import type { Hit, ScanRequest, ScanResult } from "./record_file.ts";
 
 /** Number of hits of a list without its own, and the maximum for hits without their content. */
@@ -14,16 +13,6 @@ export function parseNumber<Usual>(
   return /^\d{1,15}$/.test(written) ? Number(written) : undefined;
 }
 
-/** A search in records. */
-export interface Search {
-  readonly filter: RecordFilter;
-  /** Maximum number of hits. */
-  readonly limit: number;
-  /** Number of the last hit of an earlier search that this one continues; null from the newest. */
-  readonly before: number | null;
-  readonly withContent: boolean;
-}
-
 /** The last of what a search finds: how many records it has passed by unopened. */
 export interface Closed {
   readonly closed: number;
@@ -36,7 +25,7 @@ export interface Closed {
  */
 export async function* searchRecords(
   scan: (request: ScanRequest) => Awaitable<ScanResult | null>,
-  { filter, limit, before, withContent }: Search,
+  { filter, limit, before, withContent }: ScanRequest,
   isLeft: () => boolean = () => false,
 ): AsyncGenerator<Hit | Closed | null, void, void> {
   let closed = 0;

@@ -1,3 +1,4 @@
+import { roundedMs } from "../observe/access_log.ts";
 import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import { type CallReport, retriesOf } from "../observe/report.ts";
 import { stripRequestEcho } from "./strip_request_echo.ts";
@@ -91,9 +92,9 @@ function commonFields(
 function buildFigures(report: Readonly<CallReport>, shared: DashboardFields) {
   const { usage, ms } = report;
   return {
-    duration_ms: rounded(ms.total),
-    time_to_first_token_ms: rounded(ms.firstToken),
-    time_to_last_token_ms: ms.firstToken === null ? null : rounded(ms.total),
+    duration_ms: roundedMs(ms.total),
+    time_to_first_token_ms: roundedMs(ms.firstToken),
+    time_to_last_token_ms: ms.firstToken === null ? null : roundedMs(ms.total),
     input_tokens: usage?.input ?? null,
     output_tokens: usage?.output ?? null,
     total_tokens: usage?.total ?? null,
@@ -177,8 +178,4 @@ function beginning(body: Uint8Array): string {
 
 function shortened(text: string | null): string | null {
   return text === null ? null : textBeginning(text, MAX_NAME_CHARS);
-}
-
-function rounded(ms: number | null): number | null {
-  return ms === null ? null : Math.round(ms * 10) / 10;
 }

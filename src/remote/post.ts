@@ -1,6 +1,7 @@
+import { readBounded } from "../core/bounded_body.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import { ConnectionError } from "../core/failure/connection_error.ts";
-import { bodySource, type Incoming, type World } from "../core/world.ts";
+import type { World } from "../core/world.ts";
 
 /** A POST request. */
 export interface PostRequest {
@@ -49,7 +50,8 @@ export async function postOnce(request: PostRequest, deps: PostDeps): Promise<Po
       body,
       cancellation,
     });
-    const text = await boundedText(response, cancellation);
+    const read = await readBounded(response, cancellation, MAX_RESPONSE_BYTES);
+    const text = read.ok ? new TextDecoder().decode(read.bytes) : null;
     const { status } = response;
     const reason = `status ${status}`;
     if (status === 429 || status >= 500) return { kind: "failed", reason };
@@ -62,31 +64,5 @@ export async function postOnce(request: PostRequest, deps: PostDeps): Promise<Po
   } finally {
     cancelTimeout();
     unsubscribe();
-  }
-}
-
-async function boundedText(response: Incoming, cancellation: Cancellation): Promise<string | null> {
-  const body = bodySource(response);
-  if (body === null) return "";
-  // The runtime's fetch references the signal weakly: an abort alone may not end the body.
-  const stop = () => void body.cancel().catch(() => {});
-  const unsubscribe = cancellation.onCancel(stop);
-  const decoder = new TextDecoder();
-  let size = 0;
-  let text = "";
-  try {
-    for (;;) {
-      const bytes = await body.read();
-      if (cancellation.isCancelled) return null;
-      if (bytes === null) return text + decoder.decode();
-      size += bytes.length;
-      if (size > MAX_RESPONSE_BYTES) return null;
-      text += decoder.decode(bytes, { stream: true });
-    }
-  } catch {
-    return null;
-  } finally {
-    unsubscribe();
-    await body.cancel().catch(() => {});
   }
 }

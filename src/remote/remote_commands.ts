@@ -1,8 +1,8 @@
 import { bugText } from "../core/failure/bug_text.ts";
+import { type BoundedBody, readBounded } from "../core/bounded_body.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import type { Log } from "../observe/log.ts";
-import { readRemoteBody, type RemoteBody } from "./remote_body.ts";
 import type { RemoteCommand, SandboxResponse } from "./remote_messages.ts";
 
 /** Maximum number of concurrent commands; further ones are answered with 429. */
@@ -13,6 +13,8 @@ const COMMAND_TIMEOUT_MS = 5 * 60 * 1000;
 
 /** Maximum length of a response body. */
 const MAX_BODY_BYTES = 16 * 1024 * 1024;
+
+const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Response headers that are returned to the dashboard. */
 const SHOWN_HEADERS = [
@@ -44,7 +46,7 @@ export function newRemoteCommands({ world, log, handle }: CommandDeps) {
     const cancelTimeout = world.after(COMMAND_TIMEOUT_MS, () => cancellation.cancel(null));
     try {
       const response = await handle(newRequest(command, cancellation));
-      const body = await readRemoteBody(response, cancellation, MAX_BODY_BYTES);
+      const body = await readBounded(response, cancellation, MAX_BODY_BYTES);
       return outcome(command.id, response, body);
     } catch (error) {
       log.error("a remote command failed; this is a bug", { bug: bugText(error) });
@@ -107,19 +109,23 @@ function newRequest(
   });
 }
 
-function outcome(id: string, { ok, status, headers }: Response, body: RemoteBody): SandboxResponse {
+function outcome(
+  id: string,
+  { ok, status, headers }: Response,
+  body: BoundedBody,
+): SandboxResponse {
   if (!body.ok) return { ...incomplete(id, body.reason), headers: shown(headers) };
   return {
     command_id: id,
     ok,
     status_code: status,
     headers: shown(headers),
-    body: body.text,
+    body: decoder.decode(body.bytes),
     error: ok ? null : `The gateway responded with status ${status}; see body.`,
   };
 }
 
-function incomplete(id: string, reason: Extract<RemoteBody, { ok: false }>["reason"]) {
+function incomplete(id: string, reason: Extract<BoundedBody, { ok: false }>["reason"]) {
   switch (reason) {
     case "too_large":
       return refusal(id, 502, "The response is larger than 16 MiB.");

@@ -1,4 +1,4 @@
-import { keyForSomeUser } from "../access/end_users.ts";
+import { keyForSomeUser, refuseUnnamed } from "../access/end_users.ts";
 import { refuseEndpoint } from "../access/permissions.ts";
 import { type ClientKey, isLapsed } from "../access/client_key.ts";
 import { clientByTemplate } from "../access/tokens/token_clients.ts";
@@ -49,12 +49,7 @@ function admitUser(
 ): Failed | null {
   const { endUsers, name } = key;
   if (endUsers === null) return null;
-  const { header, isRequired } = endUsers;
-  if (endUser === null) {
-    return isRequired
-      ? refuse("invalid_value", `Send the end user in the header ${header}.`, header)
-      : null;
-  }
+  if (endUser === null) return refuseUnnamed(endUsers);
   report.endUser = endUser;
   // Some limits refuse by their kind, such as a budget in USD a model without a price.
   client.key = keyForSomeUser(key);

@@ -1,3 +1,4 @@
+import { wasServed } from "../observe/report.ts";
 import type { Config } from "../config/schema.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { responseObjects } from "../record/events_of.ts";
@@ -55,17 +56,12 @@ export function newReplay({ continued, isExact, ...settings }: ReplaySettings): 
       isExact,
     });
     // What both refuse alike, although it was sent to a provider, was not compared.
-    if (differences.length === 0 && one.call.kind === "refused" && wasServed(record)) {
+    if (differences.length === 0 && one.call.kind === "refused" && wasServed(record.head)) {
       return "refused_by_both";
     }
     const named = { id, at, key: head.key, path: head.path, model: head.model_requested };
     return { record: named, differences, cost };
   };
-}
-
-/** True if the request of a record was sent to a provider, or answered from the cache. */
-function wasServed({ head: { attempts, cache } }: CallRecord): boolean {
-  return attempts.length > 0 || cache === "HIT";
 }
 
 /** The ID of the local conversation that a record continues; null for none. */

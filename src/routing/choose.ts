@@ -1,5 +1,5 @@
 import type { Refusal } from "../core/failure/failure.ts";
-import { type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { isAble, prepareRouted } from "./accounts.ts";
 import { type Call, recordModel } from "../call/call.ts";
 import type { Candidate, Candidates, Inference } from "../call/inference.ts";
@@ -10,7 +10,7 @@ import { matchRoute } from "./match.ts";
 import { newPlan } from "./new_plan.ts";
 import { planTargets } from "./plan_targets.ts";
 import { traceTargets } from "./trace_targets.ts";
-import { planRequiredTarget } from "./required_target.ts";
+import { noRoute, planRequiredTarget } from "./required_target.ts";
 import { parseRequestedModel, requestedFrom } from "./requested_model.ts";
 import { refuseUnknownCost } from "../access/permissions.ts";
 import { hasPromptCacheKey, withPromptCacheKey } from "../wires/prompt_cache_key.ts";
@@ -105,10 +105,6 @@ function viewOf({ client, caller }: Call): PickView<Eligible<Candidate>> {
     load: ({ prepared }) => loadKey(prepared.target),
     session: sessionKey(caller.name, client.session) ?? caller.name,
   };
-}
-
-function noRoute(): Failed {
-  return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
 /** Returns the fallbacks as candidates; the refusal of the targets if there are none. */

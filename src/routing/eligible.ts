@@ -153,11 +153,13 @@ export function chooseRefusal(
         `in the file, a target without a "model" serves every model.`,
       "model",
     )
-    : refuse(
-      "provider_not_found",
-      `The route '${name}' has no target with the requested provider.`,
-      "provider",
-    );
+    : refuseOtherProvider(name);
+}
+
+/** Returns the refusal of a requested provider that a route does not have. */
+export function refuseOtherProvider(route: string): Failed<Refusal> {
+  const text = `The route '${route}' has no target with the requested provider.`;
+  return refuse("provider_not_found", text, "provider");
 }
 
 /** Returns the refusal of a request for which neither client nor configuration names a model. */

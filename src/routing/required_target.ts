@@ -12,6 +12,7 @@ import {
   type Prepare,
   refuseKeys,
   refuseOpenModel,
+  refuseOtherProvider,
   resolveModel,
 } from "./eligible.ts";
 import { matchRoute } from "./match.ts";
@@ -46,16 +47,14 @@ export function planRequiredTarget(
     );
   }
   const route = findRoute(call, continued, required.origin, requested);
-  if (route === null) {
-    return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
-  }
+  if (route === null) return noRoute();
   call.report.route = route.name;
   const own = [...route.targets, ...route.fallback]
     .filter((target) => target.provider.id === provider.id);
   const found = own.filter(({ wire }) => protocolOf(wire) === protocol);
   const able = found.length === 0 ? formerTargets(route, required) : found;
   if (own.length === 0 && able.length === 0 && requested.provider !== null) {
-    return refuseProvider(route);
+    return refuseOtherProvider(route.name);
   }
   if (able.length === 0) return refuseContinuation(route, required, own.length > 0);
   const asked = requestedFrom(route, requested);
@@ -124,13 +123,9 @@ function prepareCandidate(
   }
 }
 
-/** Refuses a requested provider that the route does not have. */
-function refuseProvider({ name }: Route): Failed {
-  return refuse(
-    "provider_not_found",
-    `The route '${name}' has no target with the requested provider.`,
-    "provider",
-  );
+/** Returns the failure of a request that no route matches. */
+export function noRoute(): Failed {
+  return fault("no_route", "No configured route matches this request.", { mayHaveRun: false });
 }
 
 /**

@@ -55,7 +55,8 @@ export function targetShare(
   return strategy === "round-robin" ? 1 / among.length : target.weight / weights;
 }
 
-function percent(share: number): string {
+/** Returns a share from 0 to 1 in percent. */
+export function percent(share: number): string {
   return `${Number((share * 100).toFixed(1))}%`;
 }
 

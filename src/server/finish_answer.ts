@@ -1,3 +1,4 @@
+import { wasServed } from "../observe/report.ts";
 import { type Fault, FAULTS } from "../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../core/failure/result.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
@@ -54,7 +55,7 @@ export async function finishAnswer(
 ): Promise<FinishedAnswer> {
   const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
-  if (reply.kind === "whole" && !isOfProvider(call)) return { made, reply };
+  if (reply.kind === "whole" && !wasServed(call.report)) return { made, reply };
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);
@@ -113,11 +114,6 @@ function newHeldText(
       if (isFull) throw new FullMemory();
     },
   };
-}
-
-/** True if a whole reply is that of a provider: what the gateway itself says has values already. */
-export function isOfProvider({ report: { attempts, cache } }: Call): boolean {
-  return attempts.length > 0 || cache === "HIT";
 }
 
 /** Finds the values of the objects of a list, such as one of several accounts. */

@@ -1,6 +1,6 @@
 import { bugText } from "../core/failure/bug_text.ts";
 import type { Fault } from "../core/failure/failure.ts";
-import { type Failed, fault } from "../core/failure/result.ts";
+import { type Failed, internalFault } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 
 /**
@@ -9,7 +9,7 @@ import type { Call } from "../call/call.ts";
  */
 export function internalError(call: Call, error: unknown): Failed<Fault> {
   call.report.bug = bugText(error);
-  const bug = fault("internal_error", "The gateway has failed; this is a bug in it.");
+  const bug = internalFault();
   // An upstream stream that was opened before is never read: cancelling releases its connection and
   // its slot.
   call.cancellation.cancel(bug.failure);

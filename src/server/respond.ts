@@ -1,5 +1,5 @@
 import { type Failure, statusOf } from "../core/failure/failure.ts";
-import { clientGone, type Failed, fault, type Result } from "../core/failure/result.ts";
+import { clientGone, type Failed, internalFault, type Result } from "../core/failure/result.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import type {
   BytesReply,
@@ -309,7 +309,7 @@ export function finishCall(call: Call, { ended }: Responder, { isWhole }: Respon
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {
     report.failure = cancellation.isClientGone ? clientGone().failure : cancellation.reason ??
-      fault("internal_error", "The gateway has failed; this is a bug in it.").failure;
+      internalFault().failure;
     report.brokeOff = true;
   }
   chargeCall(call);

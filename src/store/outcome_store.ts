@@ -1,3 +1,4 @@
+import { itemBytes } from "./conversations.ts";
 import { type Result, success } from "../core/failure/result.ts";
 import type { StateOperation } from "../data/state_operation.ts";
 import type { Caller, Owner } from "./bindings.ts";
@@ -92,8 +93,4 @@ export function newDirectOutcomes(objects: ObjectStore): OutcomeStore {
 
 function snapshotBytes({ resource, input }: Snapshot): number {
   return heldBytes(resource) + itemBytes(input);
-}
-
-function itemBytes(items: Snapshot["input"]): number {
-  return items.reduce((bytes, item) => bytes + heldBytes(item), 0);
 }

@@ -1,3 +1,4 @@
+import { setLatest } from "../core/set_latest.ts";
 import { orderRendezvous, pickRendezvous } from "./rendezvous.ts";
 import type { TargetLoads } from "./target_loads.ts";
 
@@ -94,10 +95,8 @@ export function newBalancers(
   function findOrAddBalance(route: string): Balance {
     const known = balances.get(route);
     if (known !== undefined) return known;
-    const [oldest] = balances.size >= MAX_ROUTES ? balances.keys() : [];
-    if (oldest !== undefined) balances.delete(oldest);
     const balance = { calls: 0, shares: new Map() };
-    balances.set(route, balance);
+    setLatest(balances, route, balance, MAX_ROUTES);
     return balance;
   }
 

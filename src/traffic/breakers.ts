@@ -1,3 +1,5 @@
+import { setLatest } from "../core/set_latest.ts";
+
 /** Settings of a circuit breaker, named as in the configuration. Durations are in milliseconds. */
 export interface BreakerSettings {
   readonly enabled: boolean;
@@ -88,7 +90,7 @@ export function newBreakers(now: () => number): Breakers {
 
   function findOrAdd(name: string): Account {
     const account = accounts.get(name) ?? { connections: newCircuit(now), models: new Map() };
-    moveToEnd(accounts, name, account, MAX_ACCOUNTS);
+    setLatest(accounts, name, account, MAX_ACCOUNTS);
     return account;
   }
 
@@ -102,7 +104,7 @@ export function newBreakers(now: () => number): Breakers {
       if (!settings.enabled) return FREE_PASS;
       const { connections, models } = findOrAdd(name);
       const own = models.get(model) ?? newCircuit(now);
-      moveToEnd(models, model, own, MAX_MODELS);
+      setLatest(models, model, own, MAX_MODELS);
       const openFor = Math.max(connections.wait(settings), own.wait(settings));
       return openFor > 0
         ? { openFor }
@@ -126,19 +128,6 @@ export function newBreakers(now: () => number): Breakers {
 }
 
 const LEAST_FIRST = ["open", "half-open"] as const;
-
-/**
- * Sets an entry as the latest one of a map, and removes the oldest one if there are more than
- * `max`.
- */
-function moveToEnd<Value>(map: Map<string, Value>, name: string, value: Value, max: number): void {
-  // Mostly it is the only one, whose removal would leave a table behind.
-  if (map.size === 1 && map.get(name) === value) return;
-  map.delete(name);
-  map.set(name, value);
-  const [oldest] = map.size > max ? map.keys() : [];
-  if (oldest !== undefined) map.delete(oldest);
-}
 
 /**
  * Returns the permit of an attempt at a model of an account. A failure other than of the connection

@@ -1,5 +1,6 @@
 import { Cancellation } from "../core/cancellation.ts";
-import { refuse } from "../core/failure/result.ts";
+import type { Refusal } from "../core/failure/failure.ts";
+import { type Failed, refuse } from "../core/failure/result.ts";
 
 /** Calls in flight and open WebSocket connections. Shutdown waits for them, then cancels them. */
 export interface InFlight {
@@ -29,6 +30,11 @@ export interface InFlight {
   cancelAll(): number;
 }
 
+/** Returns the refusal of a request that a shutdown ends. */
+export function refuseDraining(): Failed<Refusal> {
+  return refuse("draining", "The gateway is shutting down; send the request again.");
+}
+
 /** Returns a register without calls. */
 export function newInFlight(): InFlight {
   const cancellations = new Map<string, Cancellation>();
@@ -39,9 +45,7 @@ export function newInFlight(): InFlight {
   let isCancelled = false;
 
   function cancel(cancellation: Cancellation) {
-    cancellation.cancel(
-      refuse("draining", "The gateway is shutting down; send the request again.").failure,
-    );
+    cancellation.cancel(refuseDraining().failure);
   }
 
   function start(id: string): Cancellation {

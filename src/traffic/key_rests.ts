@@ -1,4 +1,5 @@
 import type { KeyRefusal } from "../core/failure/failure.ts";
+import { setLatest } from "../core/set_latest.ts";
 import { keptName } from "../core/text_beginning.ts";
 
 /**
@@ -119,20 +120,12 @@ export function newKeyRests(now: () => number, onRejected: KeyListener): KeyRest
       // Requests that ran at the same time may be refused for different reasons.
       const isRejected = kind === "rejected" || earlier?.kind === "rejected";
       const leftMs = Math.max(restMs, earlier?.leftMs ?? 0);
-      entries.delete(id);
-      const [oldest] = entries.size >= MAX_RESTS ? entries.keys() : [];
-      if (oldest !== undefined) entries.delete(oldest);
-      entries.set(id, {
-        kind: isRejected ? "rejected" : "throttled",
-        until: now() + leftMs,
-        isRepeated,
-      });
+      const until = now() + leftMs;
+      const entry = { kind: isRejected ? "rejected" : "throttled", until, isRepeated } as const;
+      setLatest(entries, id, entry, MAX_RESTS);
     },
     doubt(account, ms) {
-      doubts.delete(account);
-      const [oldest] = doubts.size >= MAX_RESTS ? doubts.keys() : [];
-      if (oldest !== undefined) doubts.delete(oldest);
-      doubts.set(account, now() + ms);
+      setLatest(doubts, account, now() + ms, MAX_RESTS);
     },
     isDoubtful: (account) => (doubts.get(account) ?? -Infinity) > now(),
     served(account, model) {

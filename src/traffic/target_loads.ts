@@ -1,3 +1,5 @@
+import { setLatest } from "../core/set_latest.ts";
+
 /** Load of the targets: their running calls, and the times to the first byte of their responses. */
 export interface TargetLoads {
   /** False while no route has a strategy that uses loads, so that none is recorded. */
@@ -53,13 +55,8 @@ export function newTargetLoads(): TargetLoads {
     },
     record(target, firstByteMs) {
       const latest = [...times.get(target) ?? [], firstByteMs].slice(-MAX_TIMES);
-      times.delete(target);
-      const [oldest] = times.size >= MAX_TARGETS ? times.keys() : [];
-      if (oldest !== undefined) {
-        times.delete(oldest);
-        medians.delete(oldest);
-      }
-      times.set(target, latest);
+      const removed = setLatest(times, target, latest, MAX_TARGETS);
+      if (removed !== undefined) medians.delete(removed);
       medians.set(target, median(latest));
     },
     pending: (target) => running.get(target) ?? 0,

@@ -1,6 +1,6 @@
 import { concatBytes } from "../core/concat_bytes.ts";
 import { ConnectionError } from "../core/failure/connection_error.ts";
-import { failed, fault, type Result, success } from "../core/failure/result.ts";
+import { failed, fault, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { ResponseMemory } from "../call/response_memory.ts";
@@ -140,7 +140,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
     size += piece.value.length;
     if (size > (room?.length ?? limit)) {
       await reader.cancel();
-      return fault("upstream_response_too_large", "The provider's response is too large.");
+      return responseTooLarge("The provider's response is too large.");
     }
     // The next read reuses the buffer of this read.
     if (room === null) pieces.push(piece.value.slice());

@@ -3,7 +3,14 @@ import type { Outcome, StreamTranslation } from "../core/stream/stream.ts";
 import type { Failure } from "../core/failure/failure.ts";
 import { pushAll } from "../core/push_all.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
-import { clientGone, type Failed, fault, type Result, success } from "../core/failure/result.ts";
+import {
+  clientGone,
+  fault,
+  internalFault,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../core/failure/result.ts";
 import { type HeldStep, type Hold, holdBack, type Step } from "./hold.ts";
 import type { RecordReader } from "./record_reader.ts";
 
@@ -232,10 +239,8 @@ export function contentFiltered(): Failure {
 }
 
 function tooMuchWaiting(): Failure {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's stream began with too much that carries nothing.",
-  ).failure;
+  return responseTooLarge("The provider's stream began with too much that carries nothing.")
+    .failure;
 }
 
 /**
@@ -250,7 +255,7 @@ function translate(
     return record === null ? translation.end() : translation.push(record);
   } catch (error) {
     onBug(error);
-    return internalError();
+    return internalFault();
   }
 }
 
@@ -263,10 +268,6 @@ async function awaitStore(
     return await storing;
   } catch (error) {
     onBug(error);
-    return internalError();
+    return internalFault();
   }
-}
-
-function internalError(): Failed {
-  return fault("internal_error", "The gateway has failed; this is a bug in it.");
 }

@@ -1,5 +1,5 @@
 import type { JsonOutline } from "../core/stream/reply.ts";
-import { fault, type Result, success } from "../core/failure/result.ts";
+import { invalidResponse, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import { scanJson } from "../formats/json_scan.ts";
 import { isTooLargeToParse, MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 
@@ -32,14 +32,13 @@ async function checkLong(
     const scan = await scanJson(bytes, { maxSteps: Infinity, needed }, turn);
     if (scan.problem() === "too_large") return tooLarge();
     const outline = scan.outline();
-    return outline !== null ? success(outline) : fault(
-      "invalid_upstream_response",
-      "The provider's response is not a JSON object.",
-    );
+    return outline !== null
+      ? success(outline)
+      : invalidResponse("The provider's response is not a JSON object.");
   }
   return await isTooLargeToParse(bytes, turn) ? tooLarge() : success(null);
 }
 
 function tooLarge(): Result<never> {
-  return fault("upstream_response_too_large", "The provider's JSON is too large to be parsed.");
+  return responseTooLarge("The provider's JSON is too large to be parsed.");
 }

@@ -4,7 +4,7 @@ import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { charsOf, type Reply } from "../core/stream/reply.ts";
 import type { Outcome } from "../core/stream/stream.ts";
-import { failed, fault, type Result, success } from "../core/failure/result.ts";
+import { failed, invalidResponse, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import type { Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
@@ -348,7 +348,7 @@ export async function open(
     // A range of compressed bytes cannot be decompressed.
     if (response.status === 206 && codingOf(response.headers.get("content-encoding")) === "known") {
       await body.cancel();
-      return fault("invalid_upstream_response", "The provider has compressed a part of a file.");
+      return invalidResponse("The provider has compressed a part of a file.");
     }
     const pieces = await commitBytes(body, async (failure) => {
       if (failure !== null) await body.cancel();

@@ -1,5 +1,5 @@
 import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
-import { fault, type Result, success } from "../core/failure/result.ts";
+import { invalidResponse, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import type { Framing } from "../formats/framing.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { isLongerThan, utf8Bytes, utf8Text } from "../formats/utf8.ts";
@@ -58,10 +58,7 @@ export function newRecordReader(
     const isTooLarge = framing.held() + tail.length() > maxBytes ||
       records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
     if (isTooLarge) {
-      return fault(
-        "upstream_response_too_large",
-        "A record of the provider's stream is too large.",
-      );
+      return responseTooLarge("A record of the provider's stream is too large.");
     }
     if (records.some(({ data }) => data !== "")) {
       latest = records;
@@ -133,7 +130,7 @@ export function newRecordReader(
 }
 
 function notText(): Result<never> {
-  return fault("invalid_upstream_response", "The provider's stream is not valid UTF-8.");
+  return invalidResponse("The provider's stream is not valid UTF-8.");
 }
 
 /**

@@ -1,4 +1,6 @@
-import { type Failed, fault } from "../core/failure/result.ts";
+import { callId, type ToolResult } from "../prompt/prompt.ts";
+import type { Carrier } from "../prompt/carry.ts";
+import { type Failed, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
 
@@ -10,10 +12,7 @@ export const MAX_CALLS = 20_000;
 
 /** Returns the fault of a response with more than `MAX_CALLS`. */
 export function tooManyCalls(): Failed {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's response holds too many choices, blocks or tool calls.",
-  );
+  return responseTooLarge("The provider's response holds too many choices, blocks or tool calls.");
 }
 
 /**
@@ -34,4 +33,11 @@ export function newCallIds(
     used.add(id);
     return id;
   };
+}
+
+/** Returns the ID of the call of a result that has none itself (Chat Completions, `function`). */
+export function legacyResultId({ call, name, at }: ToolResult, carrier: Carrier): Result<string> {
+  if (call !== null) return success(callId(call));
+  const path = name?.at.path ?? `${at.path}.name`;
+  return carrier.refuseValue(path, "must be the name of a call without a result");
 }

@@ -1,7 +1,7 @@
 import type { Usage } from "../core/stream/events.ts";
 import type { Fault } from "../core/failure/failure.ts";
 import { isObject, numberOf } from "../core/json/json.ts";
-import { type Failed, fault } from "../core/failure/result.ts";
+import { type Failed, invalidResponse } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 
 /** The token counts of one response; null if the provider does not send them. */
@@ -29,10 +29,7 @@ export function fractionProblem(value: Optional, names: readonly string[]): Fail
   if (!isObject(value)) return null;
   for (const name of names) {
     if (Number.isInteger(numberOf(value[name]) ?? 0)) continue;
-    return fault(
-      "invalid_upstream_response",
-      "The provider sent a token count that is no whole number.",
-    );
+    return invalidResponse("The provider sent a token count that is no whole number.");
   }
   return null;
 }

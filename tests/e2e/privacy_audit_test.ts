@@ -95,7 +95,7 @@ function baseOf(path: string): JsonObject {
   return structuredClone(body);
 }
 
-/** What an element of a list must have besides its planted member, by its type and API. */
+/** Members that an element of a list needs besides its planted one, by its type and API. */
 const ELEMENTS: Readonly<Record<string, JsonObject>> = {
   text: { text: "Hi" },
   refusal: { refusal: "No" },

@@ -1,4 +1,4 @@
-import { checkProblems } from "../../src/cli/import.ts";
+import { checkImported } from "../../src/cli/import.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -11,11 +11,11 @@ function entry(model_name: string, model: string, more: object = {}, model_info?
   };
 }
 
-/** What becomes of a LiteLLM file: the text of the new one, and a function of lines by paths. */
+/** Imports a LiteLLM file: returns the text of the new one, and a function of lines by paths. */
 function imported(source: object) {
   const result = importLitellm(JSON.stringify(source), {});
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   const { file, lines } = result.imported;
   return {
     file: file ?? "",

@@ -1,4 +1,4 @@
-import { checkProblems } from "../../src/cli/import.ts";
+import { checkImported } from "../../src/cli/import.ts";
 import { PREFIXES } from "../../src/import/litellm_prefixes.ts";
 import { leavesOf, parseSourceText } from "../../src/import/source.ts";
 import { placesIn } from "./places.ts";
@@ -10,7 +10,7 @@ for (const golden of goldens) {
     const result = importerOf(golden)(golden.source, ENVIRONMENT);
     assertEquals(resultText(result), golden.result);
     assert(result.ok);
-    assertEquals(checkProblems(result.imported), []);
+    assertEquals(checkImported(result.imported).problems, []);
     // What the report names as a place is one in the file.
     const { file, lines } = result.imported;
     const places = placesIn(file ?? "{}");

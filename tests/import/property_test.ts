@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { checkProblems } from "../../src/cli/import.ts";
+import { checkImported } from "../../src/cli/import.ts";
 import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import type { Importer } from "../../src/import/imported.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
@@ -198,7 +198,7 @@ for (
           if (/unknown_key/.test(path)) assertEquals(status, "missing", path);
           if (/\(key/.test(path)) assert(/missing|no meaning/.test(status), path);
         }
-        assertEquals(checkProblems(result.imported), []);
+        assertEquals(checkImported(result.imported).problems, []);
       }),
       { numRuns: SOURCES_COUNT },
     );

@@ -1,4 +1,4 @@
-import { checkProblems } from "../../src/cli/import.ts";
+import { checkImported } from "../../src/cli/import.ts";
 import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import { importLitellm } from "../../src/import/litellm.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -10,7 +10,7 @@ function imported(...entries: readonly Readonly<Record<string, unknown>>[]) {
   });
   const result = importLitellm(JSON.stringify({ model_list }), {});
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   const { file, lines } = result.imported;
   return { file: file ?? "", statusOf: (path: string) => lines.find((one) => one.path === path) };
 }
@@ -63,7 +63,7 @@ Deno.test("a log level with the name of a member of every object is not carried"
     LOG_LEVEL: "constructor",
   }));
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   const line = result.imported.lines.find(({ path }) => path === "LOG_LEVEL");
   assertEquals(line?.status, "missing");
 });
@@ -87,7 +87,7 @@ Deno.test("comments are left out of JSON, and strings keep what looks like one",
     "Router": {"default": "a,m"} /*/ still a comment */
   }`);
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   assert(result.imported.file?.includes("https://a.example.com/v1//x"));
 });
 
@@ -261,7 +261,7 @@ Deno.test("a number, a level or an address that we refuse is missing, and the fi
   assertEquals(statuses.map(([status]) => status), Array(6).fill("missing"));
   const result = importLitellm(JSON.stringify(source), {});
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   assert(!/max_concurrent|effort: minimal|redis:|pricing/.test(file), file);
 });
 
@@ -283,7 +283,7 @@ Deno.test("a variable within an address of claude-code-router stays one, with an
   });
   const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router: { default: "p0,m" } }));
   assert(result.ok);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   assertEquals(result.imported.variables, ["MY_HOST"]);
   for (const port of [8000, 9000]) {
     assert(
@@ -351,7 +351,7 @@ Deno.test("a provider of claude-code-router over the Responses API is called ove
   const { lines } = result.imported;
   const file = result.imported.file ?? "";
   assert(file.includes("base_url: https://r.test/v1\n"), file);
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   const targets = file.split("\n").filter((line) => line.includes("- {provider"));
   assertEquals(targets.map((line) => line.trim()), [
     "- {provider: a, model: m}",
@@ -404,7 +404,7 @@ Deno.test("the file that version 3 of claude-code-router exports is read, with i
   assert(result.ok);
   const { lines } = result.imported;
   const file = result.imported.file ?? "";
-  assertEquals(checkProblems(result.imported), []);
+  assertEquals(checkImported(result.imported).problems, []);
   assert(file.includes("type: messages\n    base_url: https://second.test\n"), file);
   assert(file.includes('"*":\n    omit_tools: [web_search]\n    early_head: 20s\n    targets:\n'));
   assert(file.includes("- {provider: second, model: s}"), file);

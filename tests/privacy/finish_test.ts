@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { JsonObject, JsonValue } from "../../src/core/json/json.ts";
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
 import { kindOf } from "../../src/privacy/answer_members.ts";
-import { visitStrings } from "../../src/privacy/answer_strings.ts";
+import { type StringPlace, walkStrings } from "../../src/privacy/answer_strings.ts";
 import { type AnswerText, newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
 import { type Objects, objectsOf } from "../../src/privacy/json_strings.ts";
@@ -128,7 +128,8 @@ Deno.test("the work on an answer grows with its length, however deep its strings
     const inner = JSON.stringify(value);
     for (let at = 0; at < depth; at++) value = new Proxy<JsonObject>({ a: value }, { get });
     const text = `${'{"a":'.repeat(depth)}${inner}${"}".repeat(depth)}`;
-    visitStrings(text, objectsOf(value), (string, place) => void kindOf(place, string, PLAIN));
+    const look = (string: string, place: StringPlace) => void kindOf(place, string, PLAIN);
+    atOnce(walkStrings(text, objectsOf(value), look));
     return count;
   };
   const [shallow, deep] = [looks(100), looks(200)];
@@ -152,9 +153,10 @@ Deno.test("the objects of a text say the same of its strings, whether it is pars
       const text = JSON.stringify(value, null, space);
       const kinds = (objects: Objects) => {
         const seen: unknown[] = [];
-        visitStrings(text, objects, (string, place) => {
+        const walk = walkStrings(text, objects, (string, place) => {
           seen.push([string, kindOf(place, string, PLAIN), place.parent !== null]);
         });
+        atOnce(walk);
         return seen;
       };
       const parsed: JsonValue = JSON.parse(text);

@@ -16,7 +16,7 @@ const WHOLE: LateTarget = { type: "compat", answers: [streaming(STREAMS.compat ?
 /** Calls that wait together, so that one step of the clock serves them all. */
 const CALLS_AT_A_TIME_COUNT = 50;
 
-/** What a client received, and the report of its call. */
+/** The bytes that a client received as text, and the report of its call. */
 interface Received {
   readonly text: string;
   readonly report: Readonly<CallReport>;

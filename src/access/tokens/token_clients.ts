@@ -1,3 +1,4 @@
+import { setLatest } from "../../core/set_latest.ts";
 import type { World } from "../../core/world.ts";
 import type { Awaitable } from "../../core/failure/result.ts";
 import { SUBJECT_PREFIX } from "../../traffic/buckets.ts";
@@ -123,7 +124,7 @@ export function newTokenClients(
       if (result.kind === "valid") return remember(digest, result);
       if (isLasting(result)) {
         const untilMs = clock.now() + REFUSAL_TTL_MS;
-        bounded(refused, MAX_REFUSED).set(digest, { refusal: result, untilMs, set });
+        setLatest(refused, digest, { refusal: result, untilMs, set }, MAX_REFUSED);
       }
       return result;
     } finally {
@@ -134,13 +135,9 @@ export function newTokenClients(
   function remember(digest: string, valid: ValidToken): TokenResult {
     const client = newClient(valid, settings);
     const { expires, issuer, key } = valid;
-    bounded(verified, MAX_VERIFIED).set(digest, {
-      result: { kind: "client", client, isCached: true },
-      expires,
-      source: issuer.source,
-      keyId: key.id,
-      issuer: issuer.name,
-    });
+    const result = { kind: "client", client, isCached: true } as const;
+    const entry = { result, expires, source: issuer.source, keyId: key.id, issuer: issuer.name };
+    setLatest(verified, digest, entry, MAX_VERIFIED);
     return { kind: "client", client, isCached: false };
   }
 
@@ -164,13 +161,6 @@ export function newTokenClients(
       return { verified: verified.size, refused: refused.size };
     },
   };
-}
-
-/** Returns the map with room for one more entry: the oldest entry is removed if it is full. */
-function bounded<Value>(map: Map<string, Value>, max: number): Map<string, Value> {
-  const [oldest] = map.size >= max ? map.keys() : [];
-  if (oldest !== undefined) map.delete(oldest);
-  return map;
 }
 
 /** Returns the client of a valid token. */

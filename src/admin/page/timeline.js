@@ -4,7 +4,8 @@ import { useEffect, useRef } from "preact/hooks";
 import { dateAndClock, dollars, duration, whole } from "./format.js";
 import { modelOf, Outcome, Target, textIn, wasSent } from "./outcome.js";
 import { Badge, Name, Table, view } from "./ui.js";
-/** @import { AttemptView, FinishedCall, PassedTarget } from "../snapshot.ts" */
+/** @import { TracedTarget } from "../../observe/report.ts" */
+/** @import { AttemptView, FinishedCall } from "../snapshot.ts" */
 
 /** @type {Readonly<Record<string, string>>} */
 const CACHE_WORDS = { HIT: "hit", MISS: "miss" };
@@ -131,14 +132,14 @@ function Targets({ call }) {
  * Returns the attempts at each target. An attempt at the provider and model of the one before it is
  * a retry.
  * @param {FinishedCall} call
- * @returns {ReadonlyMap<PassedTarget, readonly AttemptView[]>}
+ * @returns {ReadonlyMap<TracedTarget, readonly AttemptView[]>}
  */
 function attemptsByTarget({ targets, attempts }) {
-  /** @type {Map<PassedTarget, AttemptView[]>} */
+  /** @type {Map<TracedTarget, AttemptView[]>} */
   const found = new Map();
   let last = targets.find(({ isChosen }) => isChosen);
   for (const attempt of attempts) {
-    /** @param {PassedTarget | undefined} one */
+    /** @param {TracedTarget | undefined} one */
     const isAt = (one) => one?.provider === attempt.provider && one.model === attempt.model;
     if (!isAt(last)) {
       last = targets.find((one) =>
@@ -151,7 +152,7 @@ function attemptsByTarget({ targets, attempts }) {
 }
 
 /**
- * @param {PassedTarget} target
+ * @param {TracedTarget} target
  * @param {boolean} hasFailed
  */
 function passedText({ skipped, isFallback }, hasFailed) {

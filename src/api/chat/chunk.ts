@@ -1,3 +1,4 @@
+import { isEmpty } from "../../prompt/refusals.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { MAX_CALLS } from "../../wires/call_ids.ts";
 
@@ -21,7 +22,7 @@ export function finishesOf(chunk: JsonObject): ChoiceState[] {
 /** True if a chunk has content for the client: a role alone or empty content is none. */
 export function carriesSomething(chunk: JsonObject): boolean {
   return choicesOf(chunk).some(({ delta, finish_reason }) =>
-    !isEmpty(finish_reason) || saysSomething(delta)
+    !isNothing(finish_reason) || saysSomething(delta)
   );
 }
 
@@ -40,7 +41,7 @@ export function isFiltered(chunk: JsonObject, member: "delta" | "message"): bool
 /** True if a delta or a message has more than a role. */
 function saysSomething(said: JsonValue | undefined): boolean {
   return isObject(said) &&
-    Object.entries(said).some(([key, value]) => key !== "role" && !isEmpty(value));
+    Object.entries(said).some(([key, value]) => key !== "role" && !isNothing(value));
 }
 
 /**
@@ -58,15 +59,13 @@ export function hasTooMany(chunk: JsonObject, member: "delta" | "message"): bool
 
 /** True if a chunk has pieces of tool calls. */
 export function hasCalls(chunk: JsonObject): boolean {
-  return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isEmpty(delta.tool_calls));
+  return choicesOf(chunk).some(({ delta }) => isObject(delta) && !isNothing(delta.tool_calls));
 }
 
 function choicesOf(chunk: JsonObject): JsonObject[] {
   return Array.isArray(chunk.choices) ? chunk.choices.filter(isObject) : [];
 }
 
-function isEmpty(value: JsonValue | undefined): boolean {
-  if (value === undefined || value === null || value === "") return true;
-  if (Array.isArray(value)) return value.length === 0;
-  return isObject(value) && Object.keys(value).length === 0;
+function isNothing(value: JsonValue | undefined): boolean {
+  return value === "" || isEmpty(value);
 }

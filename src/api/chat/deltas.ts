@@ -2,7 +2,7 @@ import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.
 import type { Fault } from "../../core/failure/failure.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../core/stream/reasoning.ts";
-import { type Failed, fault, type Result, success } from "../../core/failure/result.ts";
+import { type Failed, invalidResponse, type Result, success } from "../../core/failure/result.ts";
 import { keptName } from "../../core/text_beginning.ts";
 import { calledAs, calledPiece, type CallKind } from "./tool_call.ts";
 
@@ -75,7 +75,9 @@ export function newChatDeltas({ created, model, legacyFunctions }: Labels): Chat
   }
 
   function addArguments(index: number, text: string): Result<ChatDelta | null> {
-    if (!calls.has(index)) return callWithoutName();
+    if (!calls.has(index)) {
+      return invalidResponse("The provider sent arguments for an unknown tool call.");
+    }
     if (text === "") return success(null);
     return legacyFunctions
       ? added({ function_call: { arguments: text } })
@@ -140,29 +142,10 @@ export function finishWord(reason: FinishReason, isLegacy: boolean): string {
 }
 
 /**
- * Returns the fault of an upstream stream without a finish reason: the response may be incomplete.
- */
-export function endedEarly(): Failed<Fault> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's response ended before it was complete.",
-  );
-}
-
-/**
  * Returns the fault of a call that the legacy format cannot hold: it has one call, of a function.
  */
 function unfitCall(): Failed<Fault> {
-  return fault(
-    "invalid_upstream_response",
+  return invalidResponse(
     "The model made calls that the legacy functions format cannot return: it has one call, of a function. Send tools instead.",
-  );
-}
-
-/** Returns the fault of call arguments without a preceding call. */
-function callWithoutName(): Failed<Fault> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider sent arguments for an unknown tool call.",
   );
 }

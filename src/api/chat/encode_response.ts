@@ -2,9 +2,9 @@ import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, objectsIn } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { CallingReasoning } from "../../core/stream/reasoning.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { responseEndedEarly, type Result, success } from "../../core/failure/result.ts";
 import { logprobsOf } from "./tool_call.ts";
-import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
+import { finishWord, type Labels, newChatDeltas } from "./deltas.ts";
 import { chatUsage } from "./usage.ts";
 
 /** A whole response in the Chat Completions format. */
@@ -36,7 +36,7 @@ export function encodeCompletion(
     pushAll(logprobs, step.value.logprobs);
   }
   const { created, model, usage, finishReason, moderation } = deltas.state();
-  if (finishReason === null) return endedEarly();
+  if (finishReason === null) return responseEndedEarly();
   const choice: JsonObject = {
     index: 0,
     message: message.whole(),

@@ -2,9 +2,9 @@ import type { EventEncoder } from "../../core/stream/stream.ts";
 import type { StreamEvent } from "../../core/stream/events.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { responseEndedEarly, type Result, success } from "../../core/failure/result.ts";
 import { logprobsOf } from "./tool_call.ts";
-import { endedEarly, finishWord, type Labels, newChatDeltas } from "./deltas.ts";
+import { finishWord, type Labels, newChatDeltas } from "./deltas.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
 import { BROKEN_END, DONE } from "../generate/openai_stream_end.ts";
 import { chatUsage } from "./usage.ts";
@@ -64,7 +64,7 @@ export function newChatEncoder(options: ChatEncoderOptions): EventEncoder {
   function end(): Result<readonly StreamRecord[]> {
     if (isDone) return success([]);
     const { finishReason } = deltas.state();
-    if (finishReason === null) return endedEarly();
+    if (finishReason === null) return responseEndedEarly();
     isDone = true;
     // Not every client requests usage, so the finish chunk holds the service tier too.
     const word = finishWord(finishReason, options.legacyFunctions);

@@ -1,4 +1,4 @@
-import { isObject, type JsonObject } from "../../core/json/json.ts";
+import { isFilledText, isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { NumberReader } from "../../wires/compat/text_enums.ts";
 import { extractReasoning } from "../reasoning/reasoning_tags.ts";
@@ -43,13 +43,13 @@ export interface Identity {
 /** Returns the identity of the first record, with missing fields from `fallback`. */
 export function identityOf(value: JsonObject, fallback: Identity): Identity {
   return {
-    id: isText(value.id) ? value.id : fallback.id,
+    id: isFilledText(value.id) ? value.id : fallback.id,
     object: fallback.object,
     // Records without a choice may come first, with 0 as `created`.
     created: typeof value.created === "number" && value.created > 0
       ? value.created
       : fallback.created,
-    model: isText(value.model) ? value.model : fallback.model,
+    model: isFilledText(value.model) ? value.model : fallback.model,
   };
 }
 
@@ -57,15 +57,16 @@ export function identityOf(value: JsonObject, fallback: Identity): Identity {
  * Returns the identity members that a response lacks. `newIdentity` is called only if it lacks one.
  */
 export function missingMembers(value: JsonObject, newIdentity: () => Identity): Entry[] {
-  const isWhole = isText(value.id) && isText(value.object) && isText(value.model) &&
+  const isWhole = isFilledText(value.id) && isFilledText(value.object) &&
+    isFilledText(value.model) &&
     typeof value.created === "number";
   if (isWhole) return [];
   const identity = newIdentity();
   const missing: Entry[] = [];
-  if (!isText(value.id)) missing.push(["id", JSON.stringify(identity.id)]);
-  if (!isText(value.object)) missing.push(["object", JSON.stringify(identity.object)]);
+  if (!isFilledText(value.id)) missing.push(["id", JSON.stringify(identity.id)]);
+  if (!isFilledText(value.object)) missing.push(["object", JSON.stringify(identity.object)]);
   if (typeof value.created !== "number") missing.push(["created", String(identity.created)]);
-  if (!isText(value.model)) missing.push(["model", JSON.stringify(identity.model)]);
+  if (!isFilledText(value.model)) missing.push(["model", JSON.stringify(identity.model)]);
   return missing;
 }
 
@@ -74,20 +75,16 @@ export function identityChanges(value: JsonObject, identity: Identity): Change[]
   const changes: Change[] = [];
   if (value.id !== identity.id) changes.push(["id", JSON.stringify(identity.id)]);
   if (value.created !== identity.created) changes.push(["created", String(identity.created)]);
-  if (!isText(value.object)) changes.push(["object", JSON.stringify(identity.object)]);
-  if (!isText(value.model)) changes.push(["model", JSON.stringify(identity.model)]);
+  if (!isFilledText(value.object)) changes.push(["object", JSON.stringify(identity.object)]);
+  if (!isFilledText(value.model)) changes.push(["model", JSON.stringify(identity.model)]);
   return changes;
 }
 
 /** Returns the change to a record that names a model other than this one; none without it. */
 export function modelChanges({ model }: JsonObject, shown: string | undefined): Change[] {
-  return shown === undefined || !isText(model) || model === shown
+  return shown === undefined || !isFilledText(model) || model === shown
     ? []
     : [["model", JSON.stringify(shown)]];
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }
 
 /** True if a usage object has no `total_tokens`. */

@@ -2,7 +2,7 @@ import type { Outcome } from "../../core/stream/stream.ts";
 import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { HttpResponse, UpstreamResponse } from "../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../core/failure/result.ts";
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { hasTooMany, isFiltered } from "./chunk.ts";
@@ -44,11 +44,11 @@ export function relayResponse(
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
   if (text === null || !isObject(value)) {
-    return fault("invalid_upstream_response", "The provider's response is not a JSON object.");
+    return invalidResponse("The provider's response is not a JSON object.");
   }
   if ((value.error ?? null) !== null) return providerError(value);
   if (!Array.isArray(value.choices) || value.choices.length === 0) {
-    return fault("invalid_upstream_response", "The provider's response holds no choices.");
+    return invalidResponse("The provider's response holds no choices.");
   }
   if (hasTooMany(value, "message")) return tooManyCalls();
   const usage = isObject(value.usage) ? value.usage : null;

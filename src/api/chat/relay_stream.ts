@@ -3,7 +3,7 @@ import type { Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { type Result, streamEndedEarly, success } from "../../core/failure/result.ts";
 import { keptName } from "../../core/text_beginning.ts";
 import { changeMembers, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { isComment, plainRecord } from "../../formats/plain_record.ts";
@@ -159,7 +159,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
   function finish(last: StreamRecord): Result<readonly StreamRecord[]> {
     const isComplete = finished.size > 0 && [...begun].every((index) => finished.has(index));
     if (!isComplete) {
-      return malformed("The provider's stream ended before the response was finished.");
+      return streamEndedEarly();
     }
     isDone = true;
     const held = releaseAll(calls.end());
@@ -192,8 +192,4 @@ function ownIdentity(chunk: JsonObject, { identity, shownModel }: RelayOptions):
 function usageChunk(identity: Identity, usageText: string): StreamRecord {
   const head = JSON.stringify({ ...identity, choices: [] }).slice(0, -1);
   return { event: null, data: `${head},"usage":${usageText}}`, raw: null };
-}
-
-function malformed(message: string): Result<never> {
-  return fault("invalid_upstream_response", message);
 }

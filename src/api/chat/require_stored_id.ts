@@ -2,7 +2,7 @@ import type { StreamTranslation } from "../../core/stream/stream.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord, UpstreamResponse } from "../../core/stream/reply.ts";
-import { type Failed, fault, type Result, success } from "../../core/failure/result.ts";
+import { type Failed, invalidResponse, type Result, success } from "../../core/failure/result.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
@@ -87,8 +87,5 @@ function findIdentity(text: string, expected: string): string | null {
 }
 
 function unfit(): Failed {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's response has no exact id under which it could be stored.",
-  );
+  return invalidResponse("The provider's response has no exact id under which it could be stored.");
 }

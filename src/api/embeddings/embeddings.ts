@@ -11,7 +11,7 @@ import {
 } from "../../core/json/json.ts";
 import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { JsonOutline, UpstreamResponse } from "../../core/stream/reply.ts";
-import { fault, refuse, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, refuse, type Result, success } from "../../core/failure/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Candidate, Inference, ResponseHandler, WholeHandler } from "../../call/inference.ts";
@@ -98,7 +98,7 @@ function newResponseHandler(
       if (answer.outline !== undefined) return readOutline(wire, answer, answer.outline, inputs);
       const received = utf8Text(answer.body);
       if (received === null) {
-        return fault("invalid_upstream_response", "The provider's response is not valid UTF-8.");
+        return invalidResponse("The provider's response is not valid UTF-8.");
       }
       const decoded = wire.decode(received, shownModel(target), inputs);
       if (!decoded.ok) return decoded;

@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { pushAll } from "../../core/push_all.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../core/failure/result.ts";
 import { type JsonEnd, newJsonEnd } from "./json_object_end.ts";
 
 /** One item of a generated response; `Event` is an event of the client's stream. */
@@ -139,8 +139,5 @@ function isPending(slot: Slot<Item<unknown>> | undefined): boolean {
 }
 
 function strayArguments(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider sent arguments for a tool call that is not open.",
-  );
+  return invalidResponse("The provider sent arguments for a tool call that is not open.");
 }

@@ -1,3 +1,4 @@
+import { contradiction } from "../../prompt/refusals.ts";
 import type { ListedNamedModel } from "../../call/generation.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { refuse, type Result, success } from "../../core/failure/result.ts";
@@ -68,11 +69,7 @@ function isBehind([index, id]: ListPlace, [otherIndex, otherId]: ListPlace): boo
 function parsePage(query: URLSearchParams): Result<ModelPage> {
   const [after, before] = [query.get("after_id"), query.get("before_id")];
   if (after !== null && before !== null) {
-    return refuse(
-      "invalid_parameter_combination",
-      "Send either 'after_id' or 'before_id', not both.",
-      "before_id",
-    );
+    return contradiction("before_id", "Send either 'after_id' or 'before_id', not both.");
   }
   const written = query.get("limit") ?? String(DEFAULT_PAGE_MODELS);
   const limit = /^\d{1,4}$/.test(written) ? Number(written) : 0;

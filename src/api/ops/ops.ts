@@ -15,9 +15,7 @@ const METRICS_TYPE = "text/plain; version=0.0.4; charset=utf-8";
 
 /** Returns a 503 response: new requests should go elsewhere. */
 function notReady(content: JsonObject): Result<Reply> {
-  const body = utf8Bytes(JSON.stringify(content));
-  const headers = { "content-type": "application/json" };
-  return success({ kind: "whole", response: { status: 503, headers, body } });
+  return jsonReply(content, 503);
 }
 
 /** True if the first credential of the account has not come yet. */

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { type Result, streamEndedEarly, success } from "../../core/failure/result.ts";
 import type { Outcome, StreamTranslation } from "../../core/stream/stream.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import { malformed, providerError } from "../../wires/openai/errors.ts";
@@ -45,7 +45,7 @@ export function newRelayStream(
     const data = record.data.trim();
     if (data === "") return hold(record);
     if (data === "[DONE]") {
-      if (waiting !== null) return endedEarly();
+      if (waiting !== null) return streamEndedEarly();
       isDone = true;
       return success([record]);
     }
@@ -85,7 +85,7 @@ export function newRelayStream(
   }
 
   function end(): Result<readonly StreamRecord[]> {
-    if (!isDone && (!isDelimited || !isFinished)) return endedEarly();
+    if (!isDone && (!isDelimited || !isFinished)) return streamEndedEarly();
     isDone = true;
     return success([]);
   }
@@ -105,11 +105,4 @@ export function newRelayStream(
 function hasFinish({ choices }: JsonObject): boolean {
   return Array.isArray(choices) &&
     choices.some((choice) => isObject(choice) && typeof choice.finish_reason === "string");
-}
-
-function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's stream ended before the response was finished.",
-  );
 }

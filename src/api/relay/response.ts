@@ -1,5 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { fault, success } from "../../core/failure/result.ts";
+import { invalidResponse, success } from "../../core/failure/result.ts";
 import type { Outcome } from "../../core/stream/stream.ts";
 import type { FixedResponseHandler, ResponseHandler, WholeHandler } from "../../call/inference.ts";
 import { providerError } from "../../wires/openai/errors.ts";
@@ -107,7 +107,7 @@ function transcriptHandler(endpoint: RoutedEndpoint, request: RelayedRequest): W
 /** Reads a page that a proxy or a sign-in sends with status 200 in place of the bytes. */
 const PAGE_HANDLER: WholeHandler = {
   kind: "whole",
-  read: () => fault("invalid_upstream_response", "The provider's response is an HTML page."),
+  read: () => invalidResponse("The provider's response is an HTML page."),
 };
 
 /** Returns the bytes of a text, such as subtitles, which may be empty. */

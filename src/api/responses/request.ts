@@ -1,3 +1,4 @@
+import { contradiction } from "../../prompt/refusals.ts";
 import type { Refusal } from "../../core/failure/failure.ts";
 import { isObject, type JsonDocument, type JsonObject, parseExact } from "../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
@@ -152,11 +153,8 @@ export function referencesProblem(document: JsonDocument): Failed<Refusal> | nul
     return refuse("invalid_json", "The field 'conversation' holds a key more than once.");
   }
   if (previous === null || conversation.id === null) return null;
-  return refuse(
-    "invalid_parameter_combination",
-    "Send either 'previous_response_id' or 'conversation', not both.",
-    "conversation",
-  );
+  const text = "Send either 'previous_response_id' or 'conversation', not both.";
+  return contradiction("conversation", text);
 }
 
 /**

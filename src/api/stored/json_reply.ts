@@ -8,14 +8,9 @@ export function storedReply(value: JsonObject): Result<Reply> {
   return success({ kind: "stored", value });
 }
 
-/** Returns a whole response of the gateway itself, with status 200. */
-export function jsonReply(value: JsonObject): Result<Reply> {
-  return success({
-    kind: "whole",
-    response: {
-      status: 200,
-      headers: { "content-type": "application/json" },
-      body: utf8Bytes(JSON.stringify(value)),
-    },
-  });
+/** Returns a whole response of the gateway itself. */
+export function jsonReply(value: JsonObject, status = 200): Result<Reply> {
+  const headers = { "content-type": "application/json" };
+  const body = utf8Bytes(JSON.stringify(value));
+  return success({ kind: "whole", response: { status, headers, body } });
 }

@@ -2,7 +2,7 @@ import type { Usage } from "../../core/stream/events.ts";
 import type { HeaderFields } from "../../core/header_fields.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../../core/stream/reply.ts";
-import { fault, refuse, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, refuse, type Result, success } from "../../core/failure/result.ts";
 import { forward } from "../../exchange.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import type { MultipartBody } from "../../formats/multipart.ts";
@@ -167,10 +167,7 @@ function newResponseHandler(
       const { value: resource, members } = document.value;
       // With a repeated key, another parser could take a different id from the same bytes.
       if (hasKeyTwice(members, resource) || !isValid(resource)) {
-        return fault(
-          "invalid_upstream_response",
-          "The provider's response is not the requested resource.",
-        );
+        return invalidResponse("The provider's response is not the requested resource.");
       }
       const counted = usage?.(resource) ?? success(null);
       if (!counted.ok) return counted;

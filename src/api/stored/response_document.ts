@@ -7,7 +7,7 @@ import {
   parseJson,
 } from "../../core/json/json.ts";
 import type { UpstreamResponse } from "../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../core/failure/result.ts";
 import { parseMembers } from "../../formats/edit.ts";
 import { utf8Text } from "../../formats/utf8.ts";
 
@@ -33,7 +33,7 @@ export function parseResponseText({ body }: Pick<UpstreamResponse, "body">): Res
   const value = text === null ? undefined : parseJson(text);
   return text !== null && isObject(value) && !isTooDeep(value)
     ? success({ text, value })
-    : fault("invalid_upstream_response", "The provider's response is not a JSON object.");
+    : invalidResponse("The provider's response is not a JSON object.");
 }
 
 /** True if an upstream response is a JSON list that is not nested too deeply. */

@@ -1,11 +1,5 @@
-import {
-  type CompletedCommand,
-  FILE,
-  firstWords,
-  groupsOf,
-  ordered,
-  quoted,
-} from "./completed_command.ts";
+import { quoted } from "../../record/curl.ts";
+import { type CompletedCommand, FILE, firstWords, groupsOf, ordered } from "./completed_command.ts";
 
 /** Returns the completion script for bash 3.2 or newer; files are completed from bash 4 on. */
 export function bashScript(commands: readonly CompletedCommand[]): string {

@@ -72,8 +72,3 @@ export function ordered(
   const general = commands.find(({ words }) => words.length === 0);
   return [general, ...named.toSorted((a, b) => b.words.length - a.words.length)];
 }
-
-/** Returns a text as one word of a shell, whatever is in it. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`;
-}

@@ -1,4 +1,5 @@
-import { type CompletedCommand, FILE, firstWords, groupsOf, quoted } from "./completed_command.ts";
+import { quoted } from "../../record/curl.ts";
+import { type CompletedCommand, FILE, firstWords, groupsOf } from "./completed_command.ts";
 
 /** Returns the completion script for fish 3 or newer. */
 export function fishScript(commands: readonly CompletedCommand[]): string {

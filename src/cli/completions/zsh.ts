@@ -1,3 +1,4 @@
+import { quoted } from "../../record/curl.ts";
 import {
   type CommandGroup,
   type CompletedCommand,
@@ -5,7 +6,6 @@ import {
   firstWords,
   groupsOf,
   ordered,
-  quoted,
 } from "./completed_command.ts";
 
 /** Returns the completion script for zsh. */

@@ -56,6 +56,31 @@ export function fault(
   });
 }
 
+/** Returns the failed result of a response that breaks the protocol, or cannot be translated. */
+export function invalidResponse(message: string): Failed<Fault> {
+  return fault("invalid_upstream_response", message);
+}
+
+/** Returns the failed result of a response that ended before its provider had finished it. */
+export function responseEndedEarly(): Failed<Fault> {
+  return invalidResponse("The provider's response ended before it was complete.");
+}
+
+/** The same for a stream that is passed on. */
+export function streamEndedEarly(): Failed<Fault> {
+  return invalidResponse("The provider's stream ended before the response was finished.");
+}
+
+/** Returns the failed result of a response, or a part of it, above one of its bounds. */
+export function responseTooLarge(message: string): Failed<Fault> {
+  return fault("upstream_response_too_large", message);
+}
+
+/** Returns the failed result of a call that met a bug. */
+export function internalFault(): Failed<Fault> {
+  return fault("internal_error", "The gateway has failed; this is a bug in it.");
+}
+
 /** Returns the failed result of a call whose client has disconnected. */
 export function clientGone(): Failed<Fault> {
   return fault("client_cancelled", "The client has gone.");

@@ -48,6 +48,11 @@ export function isObject(value: unknown): value is JsonObject {
     !JSON.isRawJSON(value);
 }
 
+/** True for a text that is not empty. */
+export function isFilledText(value: unknown): value is string {
+  return typeof value === "string" && value !== "";
+}
+
 /** Returns the objects of a list; none for any other value. */
 export function objectsIn(value: JsonValue | undefined): JsonObject[] {
   return Array.isArray(value) ? value.filter(isObject) : [];

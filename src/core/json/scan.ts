@@ -12,6 +12,11 @@ export function isBlank(code: number): boolean {
   return code === 32 || code === 10 || code === 13 || code === 9;
 }
 
+/** True for the code of a digit from 0 to 9. */
+export function isDigit(code: number): boolean {
+  return code >= 48 && code <= 57;
+}
+
 /** Returns the index after the string whose opening quote is at `start`. */
 export function endOfString(text: string, start: number): number {
   let from = start + 1;

@@ -1,7 +1,13 @@
 import type { AttemptSpan } from "../../core/call_span.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
-import { isObject, type JsonObject, type JsonValue, parseJson } from "../../core/json/json.ts";
+import {
+  isFilledText,
+  isObject,
+  type JsonObject,
+  type JsonValue,
+  parseJson,
+} from "../../core/json/json.ts";
 import { demandsJson } from "../../formats/json_demand.ts";
 import { scanJson } from "../../formats/json_scan.ts";
 import { utf8Text } from "../../formats/utf8.ts";
@@ -234,7 +240,7 @@ export class AttemptFacts implements AttemptSpan {
   }
 
   #keepReason(choice: number, reason: JsonValue | undefined): void {
-    if (!isText(reason)) return;
+    if (!isFilledText(reason)) return;
     const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
     if (isKept) this.#reasons.set(choice, cutText(reason));
   }
@@ -305,21 +311,17 @@ function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
 /** Returns why a choice or a response has ended; undefined if it does not say it. */
 function reasonIn(part: JsonValue | undefined): string | undefined {
   if (!isObject(part)) return undefined;
-  return [part.finish_reason, part.stop_reason, part.done_reason].find(isText);
+  return [part.finish_reason, part.stop_reason, part.done_reason].find(isFilledText);
 }
 
 function textIn(value: JsonObject, name: string): string | undefined {
   const text = value[name];
-  return isText(text) ? cutText(text) : undefined;
+  // Azure begins streams with an empty model and ID.
+  return isFilledText(text) ? cutText(text) : undefined;
 }
 
 function isNumber(value: JsonValue | undefined): value is number {
   return typeof value === "number";
-}
-
-/** True for a text that says something: Azure begins streams with an empty model and ID. */
-function isText(value: JsonValue | undefined): value is string {
-  return typeof value === "string" && value !== "";
 }
 
 function noUsage(): null {

@@ -12,7 +12,7 @@ const DEFAULT_TIMEOUT_MS = 10_000;
 /** Largest response that is read; that of a collector has a few bytes. */
 const MAX_RESPONSE_BYTES = 64 * 1024;
 
-/** Delay before the first repeat; each further one is half as long again. */
+/** Delay before the first repeat; each further one is 1.5 times the one before. */
 const FIRST_DELAY_MS = 1_000;
 
 /** Maximum number of repeats: a collector may say that it waits for none of them. */

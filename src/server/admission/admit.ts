@@ -1,3 +1,4 @@
+import { refuseDraining } from "../../traffic/in_flight.ts";
 import { peerAddress } from "../../core/peer_address.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import {
@@ -119,7 +120,7 @@ export function newRemoteAdmission({ state }: Gateway): Admission {
     caller.name = REMOTE_CONTROL;
     caller.isIsolated = requiresKey(generation) && generation.config.security.isolate_clients;
     return state.inFlight.isDraining
-      ? refuse("draining", "The gateway is shutting down; send the request again.")
+      ? refuseDraining()
       : takeLimits(call, callerRate(call, () => REMOTE_CONTROL));
   };
 }

@@ -1,3 +1,4 @@
+import { wasServed } from "../../observe/report.ts";
 import type { Message, Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/stream/reply.ts";
 import {
@@ -11,7 +12,7 @@ import type { JsonObject } from "../../core/json/json.ts";
 import { changeMembers, parseMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
 import { internalError } from "../internal_error.ts";
-import { finishTurn, isOfProvider } from "../finish_answer.ts";
+import { finishTurn } from "../finish_answer.ts";
 import {
   captureContent,
   failureReply,
@@ -267,7 +268,7 @@ function tooManyPending(): Failed {
  * HTTP response is captured, if the search has not done it.
  */
 function failureText(call: Call, { failure }: Failed, finished?: JsonObject): string {
-  if (finished === undefined || !isOfProvider(call)) {
+  if (finished === undefined || !wasServed(call.report)) {
     call.capture?.reply(failureReply(call, failure));
   }
   return errorEvent(failure, call.responseHeaders, finished);

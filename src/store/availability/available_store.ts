@@ -1,5 +1,5 @@
 import { bugText } from "../../core/failure/bug_text.ts";
-import { fault } from "../../core/failure/result.ts";
+import { internalFault } from "../../core/failure/result.ts";
 import type { LossReason, StateOperation } from "../../data/state_operation.ts";
 import type { World } from "../../core/world.ts";
 import { type LoopTurns, NO_TURNS } from "../../traffic/loop_turns.ts";
@@ -88,7 +88,7 @@ export function newAvailableStore(
       return await start();
     } catch (error) {
       log.error(`${name} of the state store has thrown an error; this is a bug: ${bugText(error)}`);
-      return fault("internal_error", "The gateway has failed; this is a bug in it.");
+      return internalFault();
     }
   }
 

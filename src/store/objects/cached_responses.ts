@@ -1,3 +1,5 @@
+import { areTexts } from "./conversations.ts";
+import { decodeText } from "../records/plain_codec.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { HttpResponse } from "../../core/stream/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
@@ -11,7 +13,6 @@ const TYPE = "cached_response";
 /** Overhead of a stored response besides its key and content. */
 const OVERHEAD_BYTES = 256;
 
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const encoder = new TextEncoder();
 
 /** Returns the cached responses of a store. */
@@ -40,21 +41,12 @@ export function newCachedResponses<Body>(
 }
 
 function encodeResponse({ status, headers, body }: HttpResponse): JsonObject {
-  const text = textIn(body);
+  const text = decodeText(body);
   return {
     status,
     headers: { ...headers },
     ...text === null ? { base64: body.toBase64() } : { text },
   };
-}
-
-/** Returns the text of UTF-8 bytes; null if they are not UTF-8. */
-function textIn(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
 }
 
 /** Returns the response in a stored value; null if it is none. */
@@ -63,15 +55,11 @@ function decodeResponse(value: JsonValue): HttpResponse | null {
   const status = numberOf(value.status);
   const body = bodyIn(value);
   const { headers } = value;
-  if (status === null || body === null || !isHeaders(headers)) return null;
+  if (status === null || body === null || !areTexts(headers)) return null;
   return { status, headers, body };
 }
 
 function bodyIn({ text, base64 }: JsonObject): Uint8Array<ArrayBuffer> | null {
   if (typeof text === "string") return encoder.encode(text);
   return typeof base64 === "string" ? Uint8Array.fromBase64(base64) : null;
-}
-
-function isHeaders(value: JsonObject[string]): value is Record<string, string> {
-  return isObject(value) && Object.values(value).every((one) => typeof one === "string");
 }

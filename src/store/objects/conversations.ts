@@ -52,7 +52,7 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       ? recordUnreadable()
       : await content.decode(TYPE, keyText(id), body);
     if (!metadata.ok) return metadata;
-    if (!isMetadata(metadata.value)) return recordUnreadable();
+    if (!areTexts(metadata.value)) return recordUnreadable();
     const list = await items.decode(parts, remembered);
     if (!list.ok) return list;
     if (list.value === null) return recordUnreadable();
@@ -173,6 +173,7 @@ function parseHead(text: string): Result<Head> {
   return isCreator && createdAt !== null ? success({ creator, createdAt }) : recordUnreadable();
 }
 
-function isMetadata(value: JsonValue): value is Record<string, string> {
+/** True for an object whose members are texts. */
+export function areTexts(value: JsonValue | undefined): value is Record<string, string> {
   return isObject(value) && Object.values(value).every((one) => typeof one === "string");
 }

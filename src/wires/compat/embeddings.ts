@@ -1,5 +1,11 @@
 import { isObject, type JsonDocument, parseJson } from "../../core/json/json.ts";
-import { type Failed, fault, refuse, type Result, success } from "../../core/failure/result.ts";
+import {
+  type Failed,
+  invalidResponse,
+  refuse,
+  type Result,
+  success,
+} from "../../core/failure/result.ts";
 import { insertMembers, replaceValue, splice } from "../../formats/edit.ts";
 import { wrongValue } from "../../prompt/refusals.ts";
 import { newPayload } from "../payload.ts";
@@ -59,8 +65,7 @@ export function decodeEmbeddings(text: string, _model: string, inputs: number): 
 
 /** Fails unless a response has one vector for each input. */
 export function checkVectors(vectors: number, inputs: number): Result<void> {
-  return vectors === inputs ? success(undefined) : fault(
-    "invalid_upstream_response",
-    "The provider's response is no list of embeddings that fits the input.",
-  );
+  return vectors === inputs
+    ? success(undefined)
+    : invalidResponse("The provider's response is no list of embeddings that fits the input.");
 }

@@ -1,4 +1,4 @@
-import { isObject, parseJson } from "../../core/json/json.ts";
+import { isFilledText, isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "./errors.ts";
 
@@ -15,12 +15,8 @@ export function decodeTags(text: string): Result<readonly string[]> {
   const models = body.models ?? [];
   if (!Array.isArray(models)) return malformed("a model list that is no list");
   const ids = models.flatMap((entry) => {
-    const name = isObject(entry) ? [entry.name, entry.model].find(isName) : undefined;
+    const name = isObject(entry) ? [entry.name, entry.model].find(isFilledText) : undefined;
     return name === undefined ? [] : [name];
   });
   return success([...new Set(ids)]);
-}
-
-function isName(value: unknown): value is string {
-  return typeof value === "string" && value !== "";
 }

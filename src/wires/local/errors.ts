@@ -1,7 +1,7 @@
 import type { Fault, FaultKind } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../../core/failure/openai_error.ts";
-import { type Failed, fault } from "../../core/failure/result.ts";
+import { type Failed, fault, invalidResponse } from "../../core/failure/result.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 
 /**
@@ -32,7 +32,7 @@ export function isBrokenOff(status: number): boolean {
  * Returns the fault of a response or record that is malformed or reports an error without a status.
  */
 export function malformed(what: string): Failed<Fault> {
-  return fault("invalid_upstream_response", `The local runtime sent ${what}.`);
+  return invalidResponse(`The local runtime sent ${what}.`);
 }
 
 /** Status of an error that names none, as for every protocol. */

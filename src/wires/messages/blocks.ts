@@ -1,10 +1,10 @@
+import { malformed } from "../openai/errors.ts";
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { EVENT_BYTES } from "../../core/stream/stream.ts";
 import { decodeAnnotations, thinkingEvents } from "./response.ts";
-import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;

@@ -1,6 +1,6 @@
+import { malformed } from "../openai/errors.ts";
 import { isObject, parseJson } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { malformed } from "./errors.ts";
 
 /**
  * Path of the model list, relative to the base URL. One page holds all models (Messages API,

@@ -1,10 +1,11 @@
+import { malformed } from "../openai/errors.ts";
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonText, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./response.ts";
-import { malformed, reportedFault } from "./errors.ts";
+import { reportedFault } from "./errors.ts";
 
 /** Position of a block: the length of the text and the number of calls before it. */
 interface Before {

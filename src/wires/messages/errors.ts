@@ -1,4 +1,5 @@
-import type { Fault, FaultKind } from "../../core/failure/failure.ts";
+import { kindOf } from "../openai/errors.ts";
+import type { Fault } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import type { ErrorFields } from "../../core/failure/openai_error.ts";
 import { type Failed, fault } from "../../core/failure/result.ts";
@@ -50,14 +51,4 @@ export function reportedFault(body: JsonObject): Failed<Fault> {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     upstream: { status, headers: {}, error, raw: null },
   });
-}
-
-function kindOf(status: number): FaultKind {
-  if (status === 429) return "upstream_throttled";
-  return status < 500 ? "upstream_rejected" : "upstream_unavailable";
-}
-
-/** Returns the fault of a response or record that is malformed or cannot be translated. */
-export function malformed(what: string): Failed<Fault> {
-  return fault("invalid_upstream_response", `The provider sent ${what}.`);
 }

@@ -1,8 +1,8 @@
+import { malformed } from "../openai/errors.ts";
 import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
-import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 

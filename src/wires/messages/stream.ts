@@ -1,3 +1,4 @@
+import { malformed } from "../openai/errors.ts";
 import { type Decoder, ITEM_BYTES } from "../../core/stream/stream.ts";
 import type { StreamEvent } from "../../core/stream/events.ts";
 import {
@@ -14,7 +15,7 @@ import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, mergeUsage, usageSoFar } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
-import { malformed, reportedFault } from "./errors.ts";
+import { reportedFault } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 
 type Events = Result<readonly StreamEvent[]>;

@@ -1,8 +1,8 @@
+import { legacyResultId } from "../call_ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import {
-  callId,
   type FieldRef,
   type Instruction,
   type Message,
@@ -78,16 +78,14 @@ function newMessageEncoder(input: SectionInput): (message: Message) => Blocks {
   }
 
   /** Returns the block of a tool result. `is_error` is never guessed from the text. */
-  function encodeResult({ call, callId: given, name, content, at }: ToolResult): Blocks {
-    const id = given?.value ?? (call === null ? null : callId(call));
-    if (id === null) {
-      const path = name?.at.path ?? `${at.path}.name`;
-      return carrier.refuseValue(path, "must be the name of a call without a result");
-    }
+  function encodeResult(result: ToolResult): Blocks {
+    const { callId: given, content } = result;
+    const id = given === null ? legacyResultId(result, carrier) : success(given.value);
+    if (!id.ok) return id;
     const blocks = encodeContent(content, carrier);
     if (!blocks.ok) return blocks;
     const shape = content.isString ? blocks.value[0]?.text ?? "" : [...blocks.value];
-    return success([{ type: "tool_result", tool_use_id: toolId(id), content: shape }]);
+    return success([{ type: "tool_result", tool_use_id: toolId(id.value), content: shape }]);
   }
 
   return (message) => {

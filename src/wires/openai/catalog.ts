@@ -1,5 +1,5 @@
 import { isObject, parseJson } from "../../core/json/json.ts";
-import { fault, type Result, success } from "../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../core/failure/result.ts";
 
 /** Path of the model list, relative to the base URL. */
 export const MODELS_PATH = "/models";
@@ -12,7 +12,7 @@ export function decodeModels(text: string): Result<readonly string[]> {
   const body = parseJson(text);
   const models = isObject(body) ? body.data : body;
   if (!Array.isArray(models)) {
-    return fault("invalid_upstream_response", "The provider's response is no list of models.");
+    return invalidResponse("The provider's response is no list of models.");
   }
   const ids = models.flatMap((entry) => {
     const id = isObject(entry) ? entry.id : undefined;

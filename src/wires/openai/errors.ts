@@ -1,7 +1,7 @@
 import type { Fault, FaultKind } from "../../core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type ErrorFields, typeOfStatus } from "../../core/failure/openai_error.ts";
-import { type Failed, fault } from "../../core/failure/result.ts";
+import { type Failed, fault, invalidResponse } from "../../core/failure/result.ts";
 
 /**
  * Returns message, type, param and code of a Chat Completions error body; null if the body is not
@@ -77,12 +77,13 @@ function statusIn(body: JsonObject): number {
   return STATUS.get(error.code) ?? STATUS.get(error.type) ?? 502;
 }
 
-function kindOf(status: number): FaultKind {
+/** Returns the kind of fault of an error that a response or a record reports with this status. */
+export function kindOf(status: number): FaultKind {
   if (status === 429) return "upstream_throttled";
   return status >= 500 ? "upstream_unavailable" : "upstream_rejected";
 }
 
 /** Returns the fault of a response or record that is malformed or cannot be translated. */
 export function malformed(what: string): Failed<Fault> {
-  return fault("invalid_upstream_response", `The provider sent ${what}.`);
+  return invalidResponse(`The provider sent ${what}.`);
 }

@@ -1,8 +1,9 @@
+import { legacyResultId } from "../call_ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Carrier } from "../../prompt/carry.ts";
-import { callId, type Message, type ToolResult } from "../../prompt/prompt.ts";
+import type { Message, ToolResult } from "../../prompt/prompt.ts";
 import { assistantItems } from "./assistant.ts";
 import { encodeCallId } from "./call_id.ts";
 import { inputContent } from "./content.ts";
@@ -49,19 +50,14 @@ function plainItem(
 }
 
 function resultItem(
-  { at, callId: given, name, call, content }: ToolResult,
+  result: ToolResult,
   carrier: Carrier,
 ): Items {
-  const id = given === null ? legacyId() : encodeCallId(given, carrier);
+  const { callId: given, call, content } = result;
+  const id = given === null ? legacyResultId(result, carrier) : encodeCallId(given, carrier);
   if (!id.ok) return id;
   const output = inputContent(content, carrier);
   if (!output.ok) return output;
   const type = call?.kind === "custom" ? "custom_tool_call_output" : "function_call_output";
   return success([{ type, call_id: id.value, output: output.value }]);
-
-  function legacyId(): Result<string> {
-    if (call !== null) return success(callId(call));
-    const path = name?.at.path ?? `${at.path}.name`;
-    return carrier.refuseValue(path, "must be the name of a call without a result");
-  }
 }

@@ -1,8 +1,13 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import type { Fault } from "../../core/failure/failure.ts";
-import { type Failed, type Result, success } from "../../core/failure/result.ts";
+import {
+  type Failed,
+  responseEndedEarly,
+  type Result,
+  success,
+} from "../../core/failure/result.ts";
 import type { PromiseOf, ResponsePromise } from "../../prompt/response_promise.ts";
-import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import { isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /** A strict call whose arguments have not arrived as a whole. */
 interface OpenCall {
@@ -93,7 +98,7 @@ export function newCallStage(promises: readonly ResponsePromise[], options: Stag
 
   return {
     push,
-    end: () => held.isEmpty() ? success([]) : endedEarly(),
+    end: () => held.isEmpty() ? success([]) : responseEndedEarly(),
     done: () => false,
     isHolding: () => calls > 0 && !held.isEmpty(),
     // The pieces of open calls are texts of held events.

@@ -1,3 +1,5 @@
+import { isBlank, isDigit } from "../../core/json/scan.ts";
+
 /** Checks the syntax of one JSON object whose text arrives in pieces. */
 export interface JsonObjectText {
   /** Reads the next piece. False if the text so far cannot be continued to a JSON object. */
@@ -195,12 +197,4 @@ function isNumberState(state: State): state is NumberState {
 
 function isExponent(character: string): boolean {
   return character === "e" || character === "E";
-}
-
-function isDigit(code: number): boolean {
-  return code >= 48 && code <= 57;
-}
-
-function isBlank(code: number): boolean {
-  return code === 32 || code === 10 || code === 13 || code === 9;
 }

@@ -1,10 +1,10 @@
 import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { responseEndedEarly, type Result, success } from "../../core/failure/result.ts";
 import { EVENT_BYTES } from "../../core/stream/stream.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import { newJsonObjectText } from "./json_object_text.ts";
 import type { PromiseOf } from "../../prompt/response_promise.ts";
-import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import { isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /** Problem of a response whose text is no object. */
 const NO_OBJECT = "holds text that is no JSON object";
@@ -80,7 +80,7 @@ export function newJsonStage(
 
   return {
     push,
-    end: () => held.isEmpty() ? success([]) : endedEarly(),
+    end: () => held.isEmpty() ? success([]) : responseEndedEarly(),
     done: () => false,
     isHolding: () => false,
     heldBytes: () => held.bytes() + pieceBytes,

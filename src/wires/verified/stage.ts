@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
 import type { Fault } from "../../core/failure/failure.ts";
-import { type Failed, fault, type Result } from "../../core/failure/result.ts";
+import { type Failed, responseTooLarge } from "../../core/failure/result.ts";
 import { type Codec, EVENT_BYTES } from "../../core/stream/stream.ts";
 import type { CheckBudget, ResponsePromise } from "../../prompt/response_promise.ts";
 
@@ -110,8 +110,7 @@ function textBytes(event: StreamEvent): number {
 
 /** Returns the fault of a stream that has more than can be held back or stored for its check. */
 export function tooMuchHeld(): Failed<Fault> {
-  return fault(
-    "upstream_response_too_large",
+  return responseTooLarge(
     "The provider's response holds more than can be held back for its check.",
   );
 }
@@ -122,12 +121,4 @@ export function tooMuchHeld(): Failed<Fault> {
  */
 export function isCutBy(reason: FinishReason): boolean {
   return reason === "length" || reason === "content_filter";
-}
-
-/** Returns the fault of a response without a finish, which may be incomplete. */
-export function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's response ended before it was complete.",
-  );
 }

@@ -1,8 +1,8 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { responseEndedEarly, type Result, success } from "../../core/failure/result.ts";
 import { STEP_CHARS } from "./check_budget.ts";
 import type { PromiseOf } from "../../prompt/response_promise.ts";
-import { endedEarly, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import { newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 import { newStopSearch, type StopFound } from "./stop_search.ts";
 
 /**
@@ -83,7 +83,7 @@ export function newStopStage(promise: PromiseOf<"stop">, options: StageOptions):
 
   return {
     push,
-    end: () => held.isEmpty() ? success([]) : endedEarly(),
+    end: () => held.isEmpty() ? success([]) : responseEndedEarly(),
     done: () => options.isStream && stopText !== null,
     isHolding: () => false,
     heldBytes: () => held.bytes(),

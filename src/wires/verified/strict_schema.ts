@@ -1,3 +1,4 @@
+import { decodeUriText } from "../../core/uri_text.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import type { Refusal } from "../../core/failure/failure.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
@@ -199,7 +200,9 @@ function newCleaner(places: ReadonlyMap<string, number>, patterns: Patterns) {
   }
 
   function cleanReference(value: JsonValue, path: string): Result<JsonValue> {
-    const at = typeof value === "string" ? places.get(value) ?? places.get(unescaped(value)) : null;
+    const at = typeof value === "string"
+      ? places.get(value) ?? places.get(decodeUriText(value))
+      : null;
     return typeof at === "number"
       ? success(`#/definitions/d${at}`)
       : refused(path, "It must be '#' or name a schema in '$defs' of the same schema.");
@@ -234,13 +237,4 @@ function newCleaner(places: ReadonlyMap<string, number>, patterns: Patterns) {
   }
 
   return { clean, nodes: () => nodes };
-}
-
-/** Returns a reference without percent-encoding. */
-function unescaped(ref: string): string {
-  try {
-    return decodeURIComponent(ref);
-  } catch {
-    return ref;
-  }
 }

@@ -1,9 +1,9 @@
 import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
 import { isObject } from "../../core/json/json.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { responseEndedEarly, type Result, success } from "../../core/failure/result.ts";
 import type { PromiseOf } from "../../prompt/response_promise.ts";
 import { parseChecked } from "./schema_check.ts";
-import { endedEarly, isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
+import { isCutBy, newHeldEvents, type Stage, type StageOptions } from "./stage.ts";
 
 /**
  * Returns the stage that makes the text of a response the arguments of the one permitted call. The
@@ -46,7 +46,7 @@ export function newTextCallStage(
 
   return {
     push,
-    end: () => held.isEmpty() ? success([]) : endedEarly(),
+    end: () => held.isEmpty() ? success([]) : responseEndedEarly(),
     done: () => false,
     isHolding: () => !held.isEmpty(),
     heldBytes: () => held.bytes(),

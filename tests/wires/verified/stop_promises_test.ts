@@ -6,7 +6,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { messageOf } from "../../../src/core/failure/openai_error.ts";
 import { providerOf } from "../../support/translated.ts";
 
-/** What is sent of one stop text, what is promised, and the sentence of a refusal. */
+/** Returns what of one stop text is sent and what is promised, and the sentence of a refusal. */
 function sent(text: string, isSent = false) {
   const { stop } = promptOf({ messages: [{ role: "user", content: "Hi" }], stop: [text] });
   const { fields } = wires.responses;

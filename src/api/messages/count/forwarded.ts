@@ -1,4 +1,4 @@
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import { lostFields } from "../../../wires/prompt_encoder.ts";
@@ -41,7 +41,7 @@ const COUNT_HANDLER: ResponseHandler = {
     const document = parseResponseDocument(answer);
     if (!document.ok) return document;
     if (!Number.isSafeInteger(document.value.value.input_tokens)) {
-      return fault("invalid_upstream_response", "The provider's response holds no token count.");
+      return invalidResponse("The provider's response holds no token count.");
     }
     return success({
       response: {

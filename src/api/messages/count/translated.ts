@@ -1,4 +1,4 @@
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../../core/failure/result.ts";
 import { parseMembers } from "../../../formats/edit.ts";
 import { utf8Bytes } from "../../../formats/utf8.ts";
 import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
@@ -74,7 +74,7 @@ const COUNT_HANDLER: ResponseHandler = {
     if (!document.ok) return document;
     const { object, input_tokens } = document.value.value;
     if (object !== "response.input_tokens" || !Number.isSafeInteger(input_tokens)) {
-      return fault("invalid_upstream_response", "The provider's response holds no token count.");
+      return invalidResponse("The provider's response holds no token count.");
     }
     const headers = { "content-type": "application/json" };
     const body = utf8Bytes(JSON.stringify({ input_tokens }));

@@ -1,6 +1,11 @@
 import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import {
+  invalidResponse,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../../../core/failure/result.ts";
 import { EVENT_BYTES } from "../../../core/stream/stream.ts";
 import { isJsonObject } from "../../../formats/parse_limits.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
@@ -145,7 +150,11 @@ export function newBlocks(
 
   function push(event: StreamEvent): Result<readonly MessageEvent[]> {
     const added = eventsOf(event);
-    return added.ok && size > MAX_STORED_CHARS ? tooLarge() : added;
+    return added.ok && size > MAX_STORED_CHARS
+      ? responseTooLarge(
+        "The provider's response holds more thinking and arguments than the 16 MiB that can be translated.",
+      )
+      : added;
   }
 
   function eventsOf(event: StreamEvent): Result<readonly MessageEvent[]> {
@@ -158,7 +167,9 @@ export function newBlocks(
       case "thinking_block":
         return success(mode === "hidden" ? [] : addSigned(event.value));
       case "tool_call":
-        return event.kind === "custom" ? customCall() : addCall(event);
+        return event.kind === "custom"
+          ? invalidResponse("The provider called a tool that is no function.")
+          : addCall(event);
       case "tool_arguments":
         return blocks.addArguments(event);
       case "reasoning_item":
@@ -251,16 +262,4 @@ function deltaOf(kind: Block["kind"], text: string): JsonObject {
   return kind === "call"
     ? { type: "input_json_delta", partial_json: text }
     : { type: "thinking_delta", thinking: text };
-}
-
-/** Returns the fault of the call of a custom tool: requests of the Messages API have none. */
-function customCall(): Result<never> {
-  return fault("invalid_upstream_response", "The provider called a tool that is no function.");
-}
-
-function tooLarge(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's response holds more thinking and arguments than the 16 MiB that can be translated.",
-  );
 }

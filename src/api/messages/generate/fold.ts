@@ -5,7 +5,12 @@ import {
   type JsonValue,
   parseExact,
 } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import {
+  invalidResponse,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../../../core/failure/result.ts";
 import { areTooLarge } from "../../../formats/parse_limits.ts";
 import type { MessageEvent } from "./blocks.ts";
 
@@ -38,7 +43,11 @@ export function foldMessage(events: readonly MessageEvent[]): Result<JsonObject>
       message = { ...message, ...delta, usage: event.usage };
     }
   }
-  if (areTooLarge(folded.map(({ input }) => input))) return tooLarge();
+  if (areTooLarge(folded.map(({ input }) => input))) {
+    return responseTooLarge(
+      "The provider called tools with arguments that are too large to be parsed.",
+    );
+  }
   const content: JsonValue[] = [];
   for (const one of folded.toSorted(byRank)) {
     const block = completed(one);
@@ -63,7 +72,9 @@ function completed({ block, input }: Folded): Result<JsonObject | null> {
   if (input === "") return success(block);
   const value = parseExact(input);
   if (!isObject(value)) return success(null);
-  return isTooDeep(value) ? tooDeep() : success({ ...block, input: value });
+  return isTooDeep(value)
+    ? invalidResponse("The provider called a tool with arguments that are nested too deeply.")
+    : success({ ...block, input: value });
 }
 
 function byRank(a: Folded, b: Folded): number {
@@ -72,18 +83,4 @@ function byRank(a: Folded, b: Folded): number {
 
 function rankOf({ block: { type } }: Folded): number {
   return typeof type === "string" ? RANKS[type] ?? 0 : 0;
-}
-
-function tooLarge(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    "The provider called tools with arguments that are too large to be parsed.",
-  );
-}
-
-function tooDeep(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider called a tool with arguments that are nested too deeply.",
-  );
 }

@@ -1,7 +1,13 @@
 import type { FinishReason, StreamEvent, Usage } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/stream/reasoning.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import {
+  invalidResponse,
+  responseEndedEarly,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../../../core/failure/result.ts";
 import { type MessageEvent, newBlocks } from "./blocks.ts";
 import { callId } from "./call_id.ts";
 import { messageUsage, stopFields } from "./ending.ts";
@@ -71,7 +77,9 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
         return success([]);
       case "refusal":
         refusal += event.delta;
-        if (refusal.length > MAX_REFUSAL_CHARS) return tooLongRefusal();
+        if (refusal.length > MAX_REFUSAL_CHARS) {
+          return responseTooLarge("The provider's refusal is longer than 1 MiB.");
+        }
         return success(event.delta === "" ? [] : begin());
       case "text":
       case "reasoning":
@@ -87,9 +95,11 @@ export function newMessageEvents(labels: MessageLabels): MessageEvents {
   }
 
   function end(): Result<readonly MessageEvent[]> {
-    if (reason === null) return endedEarly();
+    if (reason === null) return responseEndedEarly();
     const closed = blocks.end();
-    if (reason !== "length" && !blocks.isSound()) return unsoundCall();
+    if (reason !== "length" && !blocks.isSound()) {
+      return invalidResponse("The provider called a tool with arguments that are no JSON object.");
+    }
     const delta = stopFields({ reason, stopText, hasCalls: blocks.hasCalls(), refusal });
     return success([
       ...begin(),
@@ -146,23 +156,4 @@ function emptyMessage(id: string, model: string, usage: Usage | null): JsonObjec
     diagnostics: null,
     usage: { input_tokens, output_tokens, ...more },
   };
-}
-
-/** Returns the fault of a response without a finish reason, which may be truncated. */
-function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's response ended before it was complete.",
-  );
-}
-
-function unsoundCall(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider called a tool with arguments that are no JSON object.",
-  );
-}
-
-function tooLongRefusal(): Result<never> {
-  return fault("upstream_response_too_large", "The provider's refusal is longer than 1 MiB.");
 }

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { type Result, streamEndedEarly, success } from "../../../core/failure/result.ts";
 import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
 import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
@@ -50,7 +50,7 @@ export function newMessageRelay(
       case "content_block_start":
         return release(record, true);
       case "message_stop":
-        if (waiting !== null) return endedEarly();
+        if (waiting !== null) return streamEndedEarly();
         isDone = true;
         return success([record]);
       case "error": {
@@ -76,7 +76,7 @@ export function newMessageRelay(
 
   return {
     push,
-    end: () => isDone ? success([]) : endedEarly(),
+    end: () => isDone ? success([]) : streamEndedEarly(),
     fail: (failure) => [reported ?? errorRecord(failure, requestId)],
     done: () => isDone,
     isFiltered: () => isFiltered,
@@ -95,11 +95,4 @@ function withModel(record: StreamRecord, model: string): StreamRecord {
 function showsSecret(data: string, body: JsonObject, secrets: readonly string[]): boolean {
   return holdsSecret(data, secrets) ||
     data.includes("\\") && holdsSecret(JSON.stringify(body), secrets);
-}
-
-function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's stream ended before the response was finished.",
-  );
 }

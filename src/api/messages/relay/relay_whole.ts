@@ -1,6 +1,6 @@
 import { isObject, parseJson } from "../../../core/json/json.ts";
 import type { HttpResponse, UpstreamResponse } from "../../../core/stream/reply.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { invalidResponse, type Result, success } from "../../../core/failure/result.ts";
 import type { Outcome } from "../../../core/stream/stream.ts";
 import { jsonHeaders } from "../../stored/response_document.ts";
 import { findValue, replaceValue, splice } from "../../../formats/edit.ts";
@@ -21,13 +21,13 @@ export function relayWhole(
   const text = utf8Text(answer.body);
   const value = text === null ? undefined : parseJson(text);
   if (text === null || !isObject(value)) {
-    return invalid("The provider's response is not a JSON object.");
+    return invalidResponse("The provider's response is not a JSON object.");
   }
   if (value.type === "error") return reportedFault(value);
   if (value.type !== "message") {
     return isObject(value.error)
       ? reportedFault(value)
-      : invalid("The provider's response is no message.");
+      : invalidResponse("The provider's response is no message.");
   }
   const usage = parseUsage(value.usage);
   const span = shownModel === null ? null : findValue(text, ["model"]);
@@ -44,8 +44,4 @@ export function relayWhole(
       ...isFiltered && { isFiltered },
     },
   });
-}
-
-function invalid(message: string): Result<never> {
-  return fault("invalid_upstream_response", message);
 }

@@ -5,7 +5,12 @@ import type { Failure } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type CallingReasoning, newReasoningCollector } from "../../../core/stream/reasoning.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import {
+  responseEndedEarly,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../../../core/failure/result.ts";
 import { responseError } from "./error_code.ts";
 import type { CalledTool } from "./items.ts";
 import type { Signer } from "../../reasoning/host_seals.ts";
@@ -156,7 +161,7 @@ export function newResponseEncoder(
   function end(): Result<readonly StreamRecord[]> {
     if (resource !== null) return success([]);
     const outcome = reason === null ? null : statusFields(reason);
-    if (outcome === null) return endedEarly();
+    if (outcome === null) return responseEndedEarly();
     const { status, incompleteReason } = outcome;
     const last = output.end(status);
     const completedAt = status === "completed" ? labels.unix() : null;
@@ -210,7 +215,7 @@ export function encodeResponse(
   const end = encoder.end();
   if (!end.ok) return end;
   const resource = encoder.resource();
-  if (resource === null) return endedEarly();
+  if (resource === null) return responseEndedEarly();
   return success({ resource, usage: encoder.usage(), reasoning: encoder.reasoning() });
 }
 
@@ -250,16 +255,7 @@ function sizeOf(event: StreamEvent): number {
 }
 
 function tooLarge(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
+  return responseTooLarge(
     "The provider's response is larger than the 16 MiB that can be translated.",
-  );
-}
-
-/** Returns the fault of a response without a finish reason, which may be truncated. */
-function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's response ended before it was complete.",
   );
 }

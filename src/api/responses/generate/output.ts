@@ -1,6 +1,6 @@
 import type { StreamEvent } from "../../../core/stream/events.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
-import { fault, type Result, success } from "../../../core/failure/result.ts";
+import { responseTooLarge, type Result, success } from "../../../core/failure/result.ts";
 import { newHostSeals, type Signer } from "../../reasoning/host_seals.ts";
 import { type Item, newItemQueue } from "../../generate/open_item.ts";
 import {
@@ -119,7 +119,11 @@ export function newOutput({ isSigned, signer, newId, findTool }: OutputOptions):
       case "annotation":
         return success(items.last()?.kind === "message" ? items.push(event) : []);
       case "tool_call": {
-        if (items.countCalls() >= MAX_TOOL_CALLS) return tooManyCalls();
+        if (items.countCalls() >= MAX_TOOL_CALLS) {
+          return responseTooLarge(
+            `The provider called tools more than ${MAX_TOOL_CALLS} times in one response.`,
+          );
+        }
         const { kind, id, name } = event;
         const sealed = addSeals(seals.beforeCall(event.index, id));
         const [prefix, newItem] = kind === "custom"
@@ -152,11 +156,4 @@ export function newOutput({ isSigned, signer, newId, findTool }: OutputOptions):
     },
     value: () => items.opened().map((entry) => entry.value()),
   };
-}
-
-function tooManyCalls(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    `The provider called tools more than ${MAX_TOOL_CALLS} times in one response.`,
-  );
 }

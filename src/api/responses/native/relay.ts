@@ -8,7 +8,13 @@ import {
   parseExact,
 } from "../../../core/json/json.ts";
 import type { StreamRecord } from "../../../core/stream/reply.ts";
-import { type Failed, fault, type Result, success } from "../../../core/failure/result.ts";
+import {
+  type Failed,
+  responseTooLarge,
+  type Result,
+  streamEndedEarly,
+  success,
+} from "../../../core/failure/result.ts";
 import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
@@ -130,7 +136,9 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     // Before the response is committed, the driver of the stream limits the buffered records.
     if (error !== null) heldBytes += Buffer.byteLength(record.raw ?? record.data);
     const isFull = error !== null && before.length >= MAX_WAITING_RECORDS;
-    if (isFull || heldBytes > MAX_WAITING_BYTES) return tooMuchWaiting();
+    if (isFull || heldBytes > MAX_WAITING_BYTES) {
+      return responseTooLarge("The provider's stream holds too much behind an error event.");
+    }
     before.push(record);
     return success([]);
   }
@@ -165,7 +173,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
   return {
     keepAlive: commentKeepAlive,
     push,
-    end: () => isEnded ? success([]) : error?.failed ?? endedEarly(),
+    end: () => isEnded ? success([]) : error?.failed ?? streamEndedEarly(),
     fail(failure) {
       if (isFailed) return [];
       isFailed = true;
@@ -203,18 +211,4 @@ function responseEdits(
 ): readonly Edit[] {
   const member = members.find(({ key }) => key === "response");
   return member === undefined ? [] : memberEdits(text, member.start, entries);
-}
-
-function endedEarly(): Result<never> {
-  return fault(
-    "invalid_upstream_response",
-    "The provider's stream ended before the response was finished.",
-  );
-}
-
-function tooMuchWaiting(): Result<never> {
-  return fault(
-    "upstream_response_too_large",
-    "The provider's stream holds too much behind an error event.",
-  );
 }
