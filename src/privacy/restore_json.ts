@@ -1,7 +1,8 @@
 import { parseJson } from "../core/json/json.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
+import { atOnce } from "../formats/at_once.ts";
 import { type Edit, splice } from "../formats/edit.ts";
-import { replaceString, visitStrings } from "./answer_strings.ts";
+import { replaceString, walkStrings } from "./answer_strings.ts";
 import { newTokenText } from "./answer_text.ts";
 import { finishText } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
@@ -17,11 +18,12 @@ export function restoreJson(text: string, tokens: TokenMap): string {
   const value = text.includes('"arguments"') ? parseJson(text) : undefined;
   if (value === undefined) return finishText(answer, text, "json");
   const edits: Edit[] = [];
-  visitStrings(text, objectsOf(value), (string, place) => {
+  const walk = walkStrings(text, objectsOf(value), (string, place) => {
     const kind = place.path.at(-1) === "arguments" && !place.isKey ? "json" : "plain";
     const restored = finishText(answer, string, kind);
     if (restored !== string) edits.push(replaceString(place, restored));
   });
+  atOnce(walk);
   return splice(text, edits);
 }
 
