@@ -1,10 +1,10 @@
-import { newSimulator } from "../../src/simulator/simulator.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { type Column, COLUMNS, type ProviderType, TEXT } from "./faults/columns.ts";
+import { newHealthyUpstream } from "./faults/healthy.ts";
 import { look, type Seen } from "./faults/look.ts";
 import { type InTime, runTurn } from "./faults/matrix.ts";
 import {
@@ -47,6 +47,8 @@ const PATHS: Readonly<Record<ProviderType, string>> = {
 };
 
 const HOSTS = ["first", "second", "third"] as const;
+
+const healthyUpstream = newHealthyUpstream(false);
 
 function configOf({ type, body }: Column, { provider = {}, route = {} }: Settings): string {
   const target = (id: string) => ({
@@ -91,7 +93,6 @@ async function run(
   column: Column,
   settings: Settings,
 ): Promise<readonly Ran[]> {
-  const simulate = newSimulator(scriptedWorld());
   const numbers = new Map<string, number>();
   const world = scriptedWorld({
     isInProcess: column.delivery !== "WebSocket",
@@ -107,7 +108,7 @@ async function run(
         number,
         signal,
         async healthy() {
-          const response = await simulate(new Request(url, sent));
+          const response = await healthyUpstream(url, sent);
           return new Response(new Blob([await response.bytes()]).stream(), response);
         },
         pause: (ms) => new Promise<void>((resolve) => void world.after(ms, resolve)),
