@@ -4,6 +4,7 @@ import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, got } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 const CONVERSATION_COUNT = 10, TURN_COUNT = 8;
@@ -36,7 +37,10 @@ function sum(text: string, name: string, labels = ""): number {
 async function converse(type: string, strategy: string, targets: number): Promise<Use> {
   const simulate = newSimulator(scriptedWorld());
   const world = scriptedWorld({
-    fetch: (url, init) => simulate(new Request(url, init)),
+    async fetch(url, init) {
+      const response = await simulate(new Request(url, init));
+      return new Response(streamOf([await response.bytes()]), response);
+    },
     random: RANDOM,
   });
   const settings = type === "messages" ? ", cache_breakpoints: auto" : "";
