@@ -5,13 +5,13 @@ import { pathToFileURL } from "node:url";
  * Most test files that share one isolate: each isolate loads and compiles the modules of the
  * program again, which takes about 1.5 s of processor time.
  */
-const GROUP_FILES_COUNT = 150;
+const GROUP_FILES_COUNT = 100;
 
 /**
  * Most test files of a group whose tests wait for stores, programs and browsers: each takes several
  * times as long as one that waits for nothing.
  */
-const WAITING_FILES_COUNT = 35;
+const WAITING_FILES_COUNT = 30;
 
 /**
  * Folders with the longest tests, with the most files of a group. Groups begin in the order of
@@ -25,7 +25,7 @@ const LONG_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] =
 ];
 
 /**
- * Writes modules into `folder` that import the test files of `root`, at most 150 each, or 35 of a
+ * Writes modules into `folder` that import the test files of `root`, at most 100 each, or 30 of a
  * folder whose tests wait, in groups of the same size. Files of one folder are together, because
  * they import the same modules. With `isMeasured` each group writes the costs of its files.
  */

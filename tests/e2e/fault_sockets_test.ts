@@ -12,7 +12,7 @@ import { type BreakingGateway, newBreakingGateway, runHttp, runTurn } from "./fa
 
 // The matrix plays the network. Here the same breaks happen on real sockets, byte by byte.
 
-/** The provider type of each call that generates text, so that each type has whole and streamed answers. */
+/** Provider type of each call that generates text; each type has whole and streamed answers. */
 const TYPE_OF: Readonly<Record<string, ProviderType>> = {
   "chat JSON": "messages",
   "chat stream": "compat",
@@ -23,9 +23,7 @@ const TYPE_OF: Readonly<Record<string, ProviderType>> = {
   "WebSocket": "native",
 };
 
-/**
- * Every call once: how bytes break is the same over each type, which the matrix runs with each call.
- */
+/** Every call once: the matrix runs each over every type, and bytes break in the same way there. */
 const CALLS = COLUMNS.filter(({ call, type }) => (TYPE_OF[call] ?? "compat") === type);
 
 /** A break on a socket, with the row of the matrix that must have the same outcome. */

@@ -117,8 +117,8 @@ testOwners(
     const kept: { readonly kind: OwnedKind; readonly id: string }[] = [];
     for (const kind of OWNED_KINDS) kept.push({ kind, id: await kind.create(replica, ADA) });
     for (const kind of OWNED_KINDS) {
-      // With this bound there is room for 8 of each type, but for 400 files, batches and uploads: the
-      // model of the stores floods each of them with owners of these.
+      // With this bound there is room for 400 files, batches and uploads, and 8 of each other type.
+      // Each store is flooded with owners of the former in tests/store/conformance.
       const count = store === "memory" && kind.path === "/uploads" ? 410 : 20;
       for (let made = 0; made < count; made++) await kind.create(replica, BOB);
     }
