@@ -1,25 +1,12 @@
 import { openSockets } from "../../src/runtime/sockets.ts";
 
-// Every gateway that listens loads the C library, and every client with connections does. While
-// somebody holds it that takes nothing: here each test file does.
+// Every gateway that listens loads the C library, and every client with connections does, which
+// takes milliseconds. While somebody holds the library nothing is loaded: here each test file does.
 
 let held = openSockets();
 
-function release(): void {
+/** Does not hold the C library, so that whether it can be loaded depends on the test alone. */
+export function releasedSockets(): Disposable {
   if (held.kind === "open") held.sockets.close();
-}
-
-/** Hides the C library, as on systems where the sockets of the process cannot be reached. */
-export function withoutSockets(): Disposable {
-  const { dlopen } = Deno;
-  release();
-  Deno.dlopen = () => {
-    throw new Error("no library");
-  };
-  return {
-    [Symbol.dispose]() {
-      Deno.dlopen = dlopen;
-      held = openSockets();
-    },
-  };
+  return { [Symbol.dispose]: () => void (held = openSockets()) };
 }
