@@ -1,4 +1,4 @@
-// Compares a bill of materials with the schema of CycloneDX: `check_sbom.ts FILE`. Run it with
+// Compares bills of materials with the schema of CycloneDX: `check_sbom.ts FILE...`. Run it with
 // `--no-config --no-lock`: what it imports is then in no lock file, whose packages Deno downloads
 // for every test. The specifiers are variables, so that only this program downloads the packages.
 
@@ -10,13 +10,13 @@ const LIBRARIES: readonly string[] = [
   "npm:@cyclonedx/cyclonedx-library@10.3.0",
 ];
 
-const [file = ""] = Deno.args;
 const libraries = [];
 for (const library of LIBRARIES) libraries.push(await import(library));
 const { Validation } = libraries.at(-1).default;
-const problems = await new Validation.JsonStrictValidator("1.6")
-  .validate(await Deno.readTextFile(file));
-if (problems !== null) {
+const validator = new Validation.JsonStrictValidator("1.6");
+for (const file of Deno.args) {
+  const problems = await validator.validate(await Deno.readTextFile(file));
+  if (problems === null) continue;
   console.error(`${file}: ${JSON.stringify(problems)}`);
-  Deno.exit(1);
+  Deno.exitCode = 1;
 }

@@ -2,19 +2,19 @@ import { basename, dirname, join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 
 /**
- * Test files that share one isolate: each isolate loads and compiles the modules of the program
- * again, which takes about 1.5 s of processor time.
+ * Most test files that share one isolate: each isolate loads and compiles the modules of the
+ * program again, which takes about 1.5 s of processor time.
  */
-const GROUP_FILES_COUNT = 80;
+const GROUP_FILES_COUNT = 100;
 
 /**
- * Test files of a group whose tests wait for stores, programs and browsers: each takes several
+ * Most test files of a group whose tests wait for stores, programs and browsers: each takes several
  * times as long as one that waits for nothing.
  */
 const WAITING_FILES_COUNT = 30;
 
 /**
- * Folders with the longest tests, with the number of files in a group. Groups begin in the order of
+ * Folders with the longest tests, with the most files of a group. Groups begin in the order of
  * their names, and a long one that begins last would leave the other processors without work.
  */
 const LONG_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] = [
@@ -25,9 +25,9 @@ const LONG_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] =
 ];
 
 /**
- * Writes modules into `folder` that import the test files of `root`, 80 each, or 30 of a folder
- * whose tests wait. Files of one folder are together, because they import the same modules. With
- * `isMeasured` each group writes the costs of its files.
+ * Writes modules into `folder` that import the test files of `root`, at most 100 each, or 30 of a
+ * folder whose tests wait, in groups of the same size. Files of one folder are together, because
+ * they import the same modules. With `isMeasured` each group writes the costs of its files.
  */
 export async function writeGroups(
   root: string,
@@ -41,7 +41,8 @@ export async function writeGroups(
     return String(place === -1 ? LONG_FOLDERS.length : place);
   });
   for (const [place, files = []] of Object.entries(placed)) {
-    const [, filesCount] = LONG_FOLDERS[Number(place)] ?? ["", GROUP_FILES_COUNT];
+    const [, mostCount] = LONG_FOLDERS[Number(place)] ?? ["", GROUP_FILES_COUNT];
+    const filesCount = Math.ceil(files.length / Math.ceil(files.length / mostCount));
     for (let at = 0; at < files.length; at += filesCount) {
       const group = files.slice(at, at + filesCount);
       const [first = ""] = group;

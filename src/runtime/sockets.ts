@@ -59,7 +59,7 @@ export interface Sockets {
   setKeepAlive(descriptor: number, firstS: number, intervalS: number, maxProbes: number): void;
   /** Returns the lowest free descriptor; null if none is left. */
   lowestFree(): number | null;
-  /** Unloads the C library. */
+  /** Unloads the C library unless other sockets of the process are open. */
   close(): void;
 }
 
@@ -95,23 +95,47 @@ const SYMBOLS = {
   close: { parameters: ["i32"], result: "i32" },
 } as const;
 
+/** The sockets of this process while somebody has opened them. */
+let loaded: { readonly sockets: Sockets; holders: number } | null = null;
+
 /**
  * Loads the C library to reach the sockets of this process, for which Deno has no API. Works on
- * Linux with the permissions for foreign functions and for reading. Takes about a millisecond.
+ * Linux with the permissions for foreign functions and for reading. Takes some milliseconds, unless
+ * other sockets of the process are open.
  */
 export function openSockets(): OpenedSockets {
   if (Deno.build.os !== "linux") return unavailable("this is not Linux");
+  if (loaded !== null) return { kind: "open", sockets: held(loaded) };
   try {
     const path = libcPath();
     if (path === undefined) return unavailable("libc was not found");
     const libc = Deno.dlopen(path, SYMBOLS);
     const status = libc.symbols.open(new TextEncoder().encode(STATUS_PATH), O_RDONLY_CLOEXEC);
-    if (status >= 0) return { kind: "open", sockets: newSockets(libc, status) };
-    libc.close();
-    return unavailable("/proc cannot be read");
+    if (status < 0) {
+      libc.close();
+      return unavailable("/proc cannot be read");
+    }
+    loaded = { sockets: newSockets(libc, status), holders: 0 };
+    return { kind: "open", sockets: held(loaded) };
   } catch (error) {
     return unavailable(error instanceof Error ? error.name : "unknown error");
   }
+}
+
+/** Returns sockets that the last of their holders closes. */
+function held(shared: NonNullable<typeof loaded>): Sockets {
+  let isOpen = true;
+  shared.holders++;
+  return {
+    ...shared.sockets,
+    close() {
+      if (!isOpen) return;
+      isOpen = false;
+      if (--shared.holders > 0) return;
+      loaded = null;
+      shared.sockets.close();
+    },
+  };
 }
 
 /** Returns the sockets of this process; null if they are unavailable. */

@@ -1,11 +1,10 @@
-import { compile } from "../../src/gateway/compile.ts";
 import { newGateway } from "../../src/gateway/gateway.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { CachedResponses } from "../../src/store/cached_responses.ts";
 import { answers, COMPLETION, type Got, got } from "../support/chat_call.ts";
 import { newOutageStore } from "../support/outage.ts";
-import { parsedConfig } from "../support/parsed_config.ts";
+import { firstGeneration, parsedConfig } from "../support/parsed_config.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
 /** A gateway with a cache in a scripted world, and its upstream requests. */
@@ -75,7 +74,7 @@ export function cachedGateway(
   const store = cachedResponses === null
     ? null
     : { ...newOutageStore(world).store, cachedResponses };
-  const gateway = newGateway(compile(parsedConfig(config), 1), world, sinks, { store });
+  const gateway = newGateway(firstGeneration(config), world, sinks, { store });
   const app = createApp(gateway);
 
   async function ask(request: Request): Promise<Got> {

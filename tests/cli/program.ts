@@ -9,11 +9,14 @@ const BINARY = Deno.env.get("SWITCHYARD_BIN") ?? "";
 const BUNDLE = Deno.env.get("SWITCHYARD_BUNDLE") ?? "";
 
 /** The command before the program's own arguments. */
-const COMMAND: readonly [string, ...string[]] = BINARY !== ""
-  ? [BINARY]
-  : BUNDLE === ""
-  ? [Deno.execPath(), "run", ...PERMISSIONS, MAIN]
-  : [Deno.execPath(), "run", "--no-config", "--unstable-net", ...PERMISSIONS, BUNDLE];
+const COMMAND: readonly [string, ...string[]] = BINARY !== "" ? [BINARY] : runWith(PERMISSIONS);
+
+/** The command that runs the bundle, or the sources without one, with these permissions. */
+function runWith(permissions: readonly string[]): readonly [string, ...string[]] {
+  return BUNDLE === ""
+    ? [Deno.execPath(), "run", ...permissions, MAIN]
+    : [Deno.execPath(), "run", "--no-config", "--unstable-net", ...permissions, BUNDLE];
+}
 
 /** The words that start the program with these arguments. */
 export function programCommand(args: readonly string[]): readonly [string, ...string[]] {
@@ -51,10 +54,15 @@ export function program(
 }
 
 /**
- * The sources with these permissions instead of the usual ones, also where an executable is tested.
+ * The program with these permissions instead of the usual ones, also where an executable is tested.
  */
 export function programWith(permissions: readonly string[], args: readonly string[]): Program {
-  return started([Deno.execPath(), "run", ...permissions, MAIN, ...args], {});
+  return started([...runWith(permissions), ...args], {});
+}
+
+/** The sources with these options of the runtime, whatever is tested. */
+export function sourcesWith(options: readonly string[], args: readonly string[]): Program {
+  return started([Deno.execPath(), "run", ...options, ...PERMISSIONS, MAIN, ...args], {});
 }
 
 function started(

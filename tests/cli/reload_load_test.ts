@@ -3,8 +3,8 @@ import { assertEquals } from "../support/assert.ts";
 import { startUpstream } from "../support/upstream.ts";
 import { configFile, testClient, whileServing } from "./test_terminal.ts";
 
-const CLIENT_COUNT = 64;
-const VERSION_COUNT = 50;
+const CLIENT_COUNT = 32;
+const VERSION_COUNT = 20;
 
 /** Route, model and key of one answer must be of the same version. */
 function version(number: number, upstream: string): string {

@@ -1,6 +1,5 @@
-import { PERMISSIONS } from "../../scripts/packaging/permissions.ts";
 import { assert, assertMatch, assertStringIncludes } from "../support/assert.ts";
-import { programWith } from "./program.ts";
+import { sourcesWith } from "./program.ts";
 import { configFile, testClient } from "./test_terminal.ts";
 
 Deno.test("with --watch the sources serve again after a change of a file, also after a broken configuration", async () => {
@@ -10,10 +9,7 @@ Deno.test("with --watch the sources serve again after a change of a file, also a
   const watched = `${folder}/watched.ts`;
   await Deno.writeTextFile(watched, "0");
   using config = await configFile("server: {port: x}\n");
-  const { child, out, err } = programWith([`--watch=${watched}`, ...PERMISSIONS], [
-    "--config",
-    config.path,
-  ]);
+  const { child, out, err } = sourcesWith([`--watch=${watched}`], ["--config", config.path]);
   await err.until(/server\.port: [^]*Restarting on file change/);
   await Deno.writeTextFile(
     config.path,

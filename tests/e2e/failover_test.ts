@@ -1,10 +1,10 @@
-import { newSimulator } from "../../src/simulator/simulator.ts";
 import type { CallReport } from "../../src/observe/report.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { type Column, COLUMNS, type ProviderType, TEXT } from "./faults/columns.ts";
+import { newHealthyUpstream } from "./faults/healthy.ts";
 import { look, type Seen } from "./faults/look.ts";
 import { type InTime, runTurn } from "./faults/matrix.ts";
 import {
@@ -47,6 +47,8 @@ const PATHS: Readonly<Record<ProviderType, string>> = {
 };
 
 const HOSTS = ["first", "second", "third"] as const;
+
+const healthyUpstream = newHealthyUpstream(false);
 
 function configOf({ type, body }: Column, { provider = {}, route = {} }: Settings): string {
   const target = (id: string) => ({
@@ -91,7 +93,6 @@ async function run(
   column: Column,
   settings: Settings,
 ): Promise<readonly Ran[]> {
-  const simulate = newSimulator(scriptedWorld());
   const numbers = new Map<string, number>();
   const world = scriptedWorld({
     isInProcess: column.delivery !== "WebSocket",
@@ -107,7 +108,7 @@ async function run(
         number,
         signal,
         async healthy() {
-          const response = await simulate(new Request(url, sent));
+          const response = await healthyUpstream(url, sent);
           return new Response(new Blob([await response.bytes()]).stream(), response);
         },
         pause: (ms) => new Promise<void>((resolve) => void world.after(ms, resolve)),
@@ -157,11 +158,23 @@ function verdictOf(seen: Seen, report: Readonly<CallReport>): Verdict | "failed"
   return isTold ? "told" : "failed";
 }
 
-/** Returns the verdicts of a kind of call in all situations that its provider type can have. */
+/** A provider type for each client API. */
+const OWN_TYPES = { chat: "compat", messages: "messages", responses: "local" } as const;
+
+/**
+ * Returns the situations of a kind of call that its provider type can have. A time until the first
+ * content changes one of them: all are then run over one provider type for each client API.
+ */
+function situationsOf({ format, type }: Column, { name }: Settings): readonly Situation[] {
+  const possible = SITUATIONS.filter(({ types }) => types?.includes(type) !== false);
+  const runsAll = name !== "first_content" || type === OWN_TYPES[format ?? "chat"];
+  return runsAll ? possible : possible.filter((one) => one.with?.[name] !== undefined);
+}
+
+/** Returns the verdicts of a kind of call in its situations. */
 async function verdicts(column: Column, settings: Settings): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
-  for (const situation of SITUATIONS) {
-    if (situation.types?.includes(column.type) === false) continue;
+  for (const situation of situationsOf(column, settings)) {
     const ran = await run(situation, column, settings);
     found[situation.name] = [...new Set(ran.map(({ verdict }) => verdict))].join(", ");
     // No attempt follows one that has delivered something.
@@ -176,7 +189,7 @@ for (const settings of SETTINGS) {
   Deno.test(`each of sixteen situations has its verdict in every kind of call, settings: ${settings.name}`, async () => {
     for (const column of CALLS) {
       const expected = Object.fromEntries(
-        SITUATIONS.filter(({ types }) => types?.includes(column.type) !== false)
+        situationsOf(column, settings)
           .map((one) => [one.name, one.with?.[settings.name] ?? one.seen]),
       );
       const what = `${column.call} over ${column.type}`;

@@ -112,13 +112,14 @@ for (const several of [false, true]) {
 
 testOwners(
   "no flood of one key makes the gateway forget the objects of another one",
-  async (replicas) => {
+  async (replicas, store) => {
     const replica = await replicas.start();
     const kept: { readonly kind: OwnedKind; readonly id: string }[] = [];
     for (const kind of OWNED_KINDS) kept.push({ kind, id: await kind.create(replica, ADA) });
     for (const kind of OWNED_KINDS) {
       // With this bound there is room for 400 files, batches and uploads, and 8 of each other type.
-      const count = kind.path === "/uploads" ? 410 : 20;
+      // Each store is flooded with owners of the former in tests/store/conformance.
+      const count = store === "memory" && kind.path === "/uploads" ? 410 : 20;
       for (let made = 0; made < count; made++) await kind.create(replica, BOB);
     }
     for (const { kind, id } of kept) {

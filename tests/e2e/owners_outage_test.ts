@@ -53,7 +53,6 @@ valkeyTest(
         },
       });
       const [a, b] = [await replicas.start(), await replicas.start()];
-      const isUp = async (replica: Replica) => await replica.metric("gateway_state_up") === 1;
       await charge(a);
       await until(async () => await spentAt(b) > 0);
       const perCall = await spentAt(b);
@@ -74,7 +73,7 @@ valkeyTest(
       release.resolve();
       const during = (await Promise.all(making)).flat();
       held = null;
-      await until(async () => !await isUp(a) && !await isUp(b));
+      await until(() => !a.isStoreUp() && !b.isStoreUp());
 
       const sent = replicas.requests.length;
       for (const { kind, id } of before) {
@@ -103,7 +102,7 @@ valkeyTest(
 
       server.resume();
       await until(async () =>
-        await isUp(a) && await isUp(b) && await a.metric("gateway_state_pending_writes") === 0
+        a.isStoreUp() && b.isStoreUp() && await a.metric("gateway_state_pending_writes") === 0
       );
       for (const { kind, id } of [...before, ...during]) {
         const requests = replicas.requests.length;

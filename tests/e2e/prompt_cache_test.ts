@@ -3,10 +3,14 @@ import type { JsonObject } from "../../src/core/json/json.ts";
 import { samplesNamed } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { chatRequest, got } from "../support/chat_call.ts";
-import { serveGateway } from "../support/gateway.ts";
+import { testGateway } from "../support/gateway.ts";
+import { streamOf } from "../support/pieces.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 const CONVERSATION_COUNT = 10, TURN_COUNT = 8;
+
+/** Numbers that fall everywhere between 0 and 1, for targets by their weights. */
+const RANDOM = Array.from({ length: 500 }, (_, at) => at * (Math.sqrt(5) - 1) / 2 % 1);
 
 /** Prices in USD of a million tokens, as Messages providers have them: writes cost 1.25 times. */
 const PRICE = "{input: 4, output: 20, cached_input: 0.4, cache_write: 5}";
@@ -32,13 +36,19 @@ function sum(text: string, name: string, labels = ""): number {
 /** Runs conversations of chat clients over targets that are accounts of one provider. */
 async function converse(type: string, strategy: string, targets: number): Promise<Use> {
   const simulate = newSimulator(scriptedWorld());
-  await using upstream = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen() {} }, simulate);
-  const base = `http://127.0.0.1:${upstream.addr.port}/${type}/v1`;
+  const world = scriptedWorld({
+    async fetch(url, init) {
+      const response = await simulate(new Request(url, init));
+      return new Response(streamOf([await response.bytes()]), response);
+    },
+    random: RANDOM,
+  });
   const settings = type === "messages" ? ", cache_breakpoints: auto" : "";
   const ids = Array.from({ length: targets }, (_, at) => `up${at}`);
   const provider = (id: string) =>
-    `  ${id}: {type: ${type}, base_url: "${base}", api_key: key-of-${id}${settings}}\n`;
-  await using gateway = serveGateway(`
+    `  ${id}: {type: ${type}, base_url: "http://up.test/${type}/v1", api_key: key-of-${id}${settings}}\n`;
+  const gateway = testGateway(
+    `
 providers:
 ${ids.map(provider).join("")}
 routing:
@@ -48,15 +58,16 @@ routing:
       targets: [${ids.map((id) => `{provider: ${id}}`).join(", ")}]
 pricing: {${ids.map((id) => `"${id}/*": ${PRICE}`).join(", ")}}
 rate_limiting: {enabled: false}
-`);
+`,
+    world,
+  );
   for (let n = 0; n < CONVERSATION_COUNT; n++) {
     const messages: JsonObject[] = [{ role: "system", content: words(`Rule ${n}`, 600) }];
     for (let turn = 0; turn < TURN_COUNT; turn++) {
       messages.push({ role: "user", content: words(`Ask ${n}/${turn}`, 150) });
-      const { url } = gateway;
       const headers = { "x-session-id": `conversation ${n}` };
       const reply = await got(
-        await fetch(chatRequest({ url, headers, body: { model: "sim-echo", messages } })),
+        await gateway.app(chatRequest({ headers, body: { model: "sim-echo", messages } })),
       );
       assertEquals(reply.status, 200, reply.text);
       messages.push(JSON.parse(reply.text).choices[0].message);

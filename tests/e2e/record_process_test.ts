@@ -2,16 +2,10 @@ import { newRealWorld } from "../../src/cli/real_world.ts";
 import { parseRecord } from "../../src/record/record.ts";
 import { newSimulator } from "../../src/simulator/simulator.ts";
 import { program } from "../cli/program.ts";
+import { ran } from "../cli/test_terminal.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { until } from "../support/valkey_server.ts";
 import { recordSection, withFolder } from "../record/support.ts";
-
-/** Runs a command of the program to its end. */
-async function command(...args: readonly string[]) {
-  const { child, out, err } = program(args);
-  const [{ code }, text, trouble] = await Promise.all([child.status, out.rest(), err.rest()]);
-  return { code, out: text, err: trouble };
-}
 
 async function metricsOf(url: string, client: Deno.HttpClient): Promise<string> {
   return await (await fetch(`${url}/metrics`, { client })).text();
@@ -57,11 +51,11 @@ ${recordSection(folder)}`,
     await ask("a first question");
     const events = await ask("a second question", { stream: true });
     await untilRecorded(2, url, client);
-    const list = await command("log", "--config", config, "--url", admin, "--password", password);
+    const list = await ran(["log", "--config", config, "--url", admin, "--password", password]);
     assertEquals([list.code, list.err], [0, ""]);
     assertEquals(list.out.split("\n").length, 4);
-    const found = await command(
-      ...["log", "--url", admin, "--password", password, "--text", "SECOND  question", "--export"],
+    const found = await ran(
+      ["log", "--url", admin, "--password", password, "--text", "SECOND  question", "--export"],
     );
     const record = parseRecord(found.out.trimEnd());
     assert(record.ok, found.err);
@@ -69,9 +63,9 @@ ${recordSection(folder)}`,
 
     child.kill("SIGKILL");
     await Promise.all([child.status, out.rest(), err.rest()]);
-    const read = await command("log", "--config", config, "--export");
+    const read = await ran(["log", "--config", config, "--export"]);
     assertEquals(read.out.trimEnd().split("\n").map((line) => parseRecord(line).ok), [true, true]);
-    const shown = await command("log", "show", record.record.id, "--config", config, "--text");
+    const shown = await ran(["log", "show", record.record.id, "--config", config, "--text"]);
     assertMatch(shown.out, /^user:\n {2}a second question\n/);
     client.close();
     await upstream.shutdown();

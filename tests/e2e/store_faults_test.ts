@@ -68,7 +68,7 @@ const CREATE = { model: "m", input: "one" };
 
 /** Waits until the gateway knows whether its store is unavailable. */
 async function untilUp(replica: Replica, isUp: boolean): Promise<void> {
-  await until(async () => await replica.metric("gateway_state_up") === (isUp ? 1 : 0));
+  await until(() => replica.isStoreUp() === isUp);
 }
 
 /** Faults of the store, and what ends them. All but the kill leave its records. */
@@ -179,7 +179,7 @@ valkeyTest(
       await server.command("CONFIG", "SET", "maxmemory", "1");
       const { status, headers, json } = await replica.post("/responses", CREATE);
       assertEquals([status, headers.get("x-gateway-state")], [200, "pending"]);
-      await until(async () => await replica.metric("gateway_state_up") === 0);
+      await untilUp(replica, false);
       assertEquals((await replica.post("/responses", CREATE)).error.code, "state_unavailable");
       assertEquals((await replica.post("/chat/completions", CHAT)).status, 200);
       await server.command("CONFIG", "SET", "maxmemory", "0");

@@ -1,6 +1,7 @@
 import { DEFAULT_TRANSPORT } from "../../src/core/transport.ts";
 import type { Clock } from "../../src/http_client/connection_pool.ts";
 import { assert, assertEquals } from "../support/assert.ts";
+import { releasedSockets } from "../support/held_sockets.ts";
 import type { Line } from "../support/line.ts";
 import { readRequest } from "../support/received_request.ts";
 import { textOf } from "./heard.ts";
@@ -106,10 +107,16 @@ Deno.test("a response that arrives in the moment of the next request is not take
 /** Hides the C library, as on systems where the sockets of the process cannot be reached. */
 function withoutDescriptors(): Disposable {
   const { dlopen } = Deno;
+  const released = releasedSockets();
   Deno.dlopen = () => {
     throw new Error("no library");
   };
-  return { [Symbol.dispose]: () => void (Deno.dlopen = dlopen) };
+  return {
+    [Symbol.dispose]() {
+      Deno.dlopen = dlopen;
+      released[Symbol.dispose]();
+    },
+  };
 }
 
 Deno.test("a connection that the server closes while it is idle is not reused", async () => {

@@ -5,10 +5,12 @@ import schema from "../../scripts/deploy/helm/switchyard/values.schema.json" wit
 import {
   CASE_NAMES,
   casePath,
+  caseText,
   digestOf,
   findHelm,
   render,
-  renderCase,
+  type Rendered,
+  valuesOf,
 } from "../../scripts/deploy/helm/render.ts";
 import { unpackWheel } from "../../scripts/tools/python_wheel.ts";
 import { parseConfig } from "../../src/config/load.ts";
@@ -95,53 +97,79 @@ testUnless(
 const helm = await findHelm();
 const missingHelm = helm.ok ? null : helm.reason;
 
+/** All sets of values that tests render: Helm starts once. */
+const valueSets: JsonObject[] = [];
+let allRendered: Promise<readonly Rendered[]> | null = null;
+
+/** Registers sets of values. Returns a function that returns what Helm makes of them. */
+function rendering(sets: readonly JsonObject[]): () => Promise<readonly Rendered[]> {
+  const from = valueSets.length;
+  valueSets.push(...sets);
+  return async () => {
+    assert(helm.ok);
+    allRendered ??= render(helm.path, valueSets);
+    return (await allRendered).slice(from, from + sets.length);
+  };
+}
+
+const renderedCases = rendering(await Promise.all(CASE_NAMES.map(valuesOf)));
+
+/** Values that Helm refuses, with the problem. */
+const REFUSED = [
+  [{ config: "server: {host: 127.0.0.1}" }, /set server\.host to/],
+  [{ config: 'server: {host: 0.0.0.0, port: "${PORT}"}' }, /server\.port must be a number/],
+  [{ config: "server: {host: 0.0.0.0, port: 0}" }, /server\.port must be a number/],
+  [{ config: "a: [" }, /config is no YAML/],
+  [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
+  [{ serviceAccount: { annotations: { a: "b" } } }, /annotations need serviceAccount\.create/],
+] as const;
+
+const renderedRefused = rendering(REFUSED.map(([values]) => values));
+
+const INDENTED = "  # A file whose lines are all indented.\n  server:\n    host: 0.0.0.0\n";
+
+const renderedIndented = rendering([{ config: INDENTED }]);
+
 testUnless(
   missingHelm,
   "Helm accepts the chart, and renders the manifests of the repository",
   async () => {
-    assert(helm.ok);
-    for (const name of CASE_NAMES) {
+    for (const [index, one] of (await renderedCases()).entries()) {
+      const name = CASE_NAMES[index] ?? "";
       const manifest = await Deno.readTextFile(casePath(name, "manifest.yaml"));
-      assertEquals(await renderCase(helm.path, name), manifest, name);
+      assertEquals(await caseText(name, one), manifest, name);
     }
-    const refused = [
-      [{ config: "server: {host: 127.0.0.1}" }, /set server\.host to/],
-      [{ config: 'server: {host: 0.0.0.0, port: "${PORT}"}' }, /server\.port must be a number/],
-      [{ config: "server: {host: 0.0.0.0, port: 0}" }, /server\.port must be a number/],
-      [{ config: "a: [" }, /config is no YAML/],
-      [{ ingress: { enabled: true, tlsSecret: "a" } }, /ingress\.host is needed/],
-      [{ serviceAccount: { annotations: { a: "b" } } }, /annotations need serviceAccount\.create/],
-    ] as const;
-    const problems = await render(helm.path, refused.map(([values]) => values));
-    for (const [index, [, pattern]] of refused.entries()) {
+    const problems = await renderedRefused();
+    for (const [index, [, pattern]] of REFUSED.entries()) {
       assertMatch(problems[index]?.problem ?? "", pattern);
     }
-    const indented = "  # A file whose lines are all indented.\n  server:\n    host: 0.0.0.0\n";
-    const [one] = await render(helm.path, [{ config: indented }]);
+    const [one] = await renderedIndented();
     const { data }: Loose = objectsIn(one?.manifest ?? "").find(({ kind }) => kind === "ConfigMap");
     assertEquals(parse(data["config.yaml"]), { server: { host: "0.0.0.0" } });
   },
 );
 
+const ODD_CONFIG = "      \n    # Indented more than what follows.\nserver:\n  host: 0.0.0.0\n";
+
+const renderedOdd = rendering([{
+  config: ODD_CONFIG,
+  keysSecret: "1",
+  imagePullSecrets: ["02"],
+  serviceAccount: { create: true, name: "3" },
+  ingress: { enabled: true, host: "4", className: "5", tlsSecret: "6" },
+}]);
+
 testUnless(
   missingHelm,
   "a configuration arrives as it is, whatever its first line, and names of digits are texts",
   async () => {
-    assert(helm.ok);
-    const config = "      \n    # Indented more than what follows.\nserver:\n  host: 0.0.0.0\n";
-    const [one] = await render(helm.path, [{
-      config,
-      keysSecret: "1",
-      imagePullSecrets: ["02"],
-      serviceAccount: { create: true, name: "3" },
-      ingress: { enabled: true, host: "4", className: "5", tlsSecret: "6" },
-    }]);
+    const [one] = await renderedOdd();
     assertEquals(one?.problem, undefined);
     const objects = objectsIn(one?.manifest ?? "");
     const { ConfigMap, Deployment, Ingress, ServiceAccount }: Loose = Object.fromEntries(
       objects.map((object) => [String(object.kind), object]),
     );
-    assertEquals(ConfigMap.data["config.yaml"], config);
+    assertEquals(ConfigMap.data["config.yaml"], ODD_CONFIG);
     const pod = Deployment.spec.template.spec;
     assertEquals(pod.containers[0].envFrom, [{ secretRef: { name: "1" } }]);
     assertEquals(pod.imagePullSecrets, [{ name: "02" }]);
@@ -195,13 +223,19 @@ function wrongFor({ type }: Loose): JsonValue {
   return [type].flat().includes("array") ? { a: "b" } : ["no"];
 }
 
+/** An example of each value, with what a manifest with it has. */
+const EXAMPLES = knownValues(schema)
+  .filter(([, { properties }]) => properties === undefined)
+  .map(([path, part]) => [path, ...exampleOf(path, part)] as const);
+
+const renderedExamples = rendering([
+  {},
+  ...EXAMPLES.map(([path, value]) => valuesWith(path, value)),
+]);
+
 testUnless(missingHelm, "every value of the chart is rendered", async () => {
-  assert(helm.ok);
-  const values = knownValues(schema).filter(([, { properties }]) => properties === undefined);
-  const examples = values.map(([path, part]) => [path, ...exampleOf(path, part)] as const);
-  const sets = examples.map(([path, value]) => valuesWith(path, value));
-  const [usual, ...changed] = await render(helm.path, [{}, ...sets]);
-  for (const [index, [path, , shown]] of examples.entries()) {
+  const [usual, ...changed] = await renderedExamples();
+  for (const [index, [path, , shown]] of EXAMPLES.entries()) {
     const { manifest, problem } = changed[index] ?? {};
     assert(manifest !== undefined, `${path}: ${problem}`);
     const before = usual?.manifest ?? "";
@@ -211,14 +245,16 @@ testUnless(missingHelm, "every value of the chart is rendered", async () => {
   }
 });
 
+const WRONG = knownValues(schema).flatMap(([path, part]) => [
+  [path, valuesWith(path, wrongFor(part))] as const,
+  [path, valuesWith(`${path}s`, 1)] as const,
+]);
+
+const renderedWrong = rendering(WRONG.map(([, values]) => values));
+
 testUnless(missingHelm, "Helm refuses a value of another type, and an unknown one", async () => {
-  assert(helm.ok);
-  const wrong = knownValues(schema).flatMap(([path, part]) => [
-    [path, valuesWith(path, wrongFor(part))] as const,
-    [path, valuesWith(`${path}s`, 1)] as const,
-  ]);
-  const problems = await render(helm.path, wrong.map(([, values]) => values));
-  for (const [index, [path]] of wrong.entries()) {
+  const problems = await renderedWrong();
+  for (const [index, [path]] of WRONG.entries()) {
     assertMatch(problems[index]?.problem ?? "", /at '.*': /, path);
   }
 });
@@ -299,19 +335,21 @@ Deno.test("volumes are mounted besides the configuration, writable for the user 
   assertEquals(spec.securityContext.fsGroup, container.securityContext.runAsUser);
 });
 
+/** Service accounts of the values. */
+const ACCOUNTS: readonly JsonObject[] = [{}, { name: "theirs" }, { create: true }];
+
+const renderedAccounts = rendering(ACCOUNTS.map((serviceAccount) => ({ serviceAccount })));
+
 testUnless(
   missingHelm,
   "the pods have the service account that the values make or name",
   async () => {
-    assert(helm.ok);
     const { ServiceAccount, Deployment }: Loose = await rendered("public");
     assertEquals(ServiceAccount.metadata.annotations, {
       "eks.amazonaws.com/role-arn": "arn:aws:iam::111122223333:role/models",
     });
     assertEquals(Deployment.spec.template.spec.serviceAccountName, ServiceAccount.metadata.name);
-    const accounts: readonly JsonObject[] = [{}, { name: "theirs" }, { create: true }];
-    const sets = accounts.map((serviceAccount) => ({ serviceAccount }));
-    const results = (await render(helm.path, sets)).map(({ manifest }) => {
+    const results = (await renderedAccounts()).map(({ manifest }) => {
       const objects: Loose = objectsIn(manifest ?? "");
       const of = (wanted: string) => objects.find(({ kind }: Loose) => kind === wanted);
       return [

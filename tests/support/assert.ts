@@ -1,4 +1,5 @@
 import nodeAssert from "node:assert/strict";
+import "./held_sockets.ts";
 
 /** Fails unless the condition holds. */
 export function assert(condition: unknown, message?: string): asserts condition {

@@ -1,7 +1,6 @@
 import { listen } from "../../src/cli/listen.ts";
 import { newRealWorld } from "../../src/cli/real_world.ts";
 import type { World } from "../../src/core/world.ts";
-import { compile } from "../../src/gateway/compile.ts";
 import {
   type Gateway,
   type GatewayOptions,
@@ -13,7 +12,7 @@ import { newLog, textOf } from "../../src/observe/log.ts";
 import type { CallReport, Sink } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
-import { parsedConfig } from "./parsed_config.ts";
+import { firstGeneration } from "./parsed_config.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 
 /** A gateway under test, without a socket. */
@@ -40,7 +39,7 @@ export function testGateway(
   const lines: string[] = [];
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(parsedConfig(config), 1), world, [
+  const gateway = newGateway(firstGeneration(config), world, [
     accessLog(log),
     ...sinks,
     (report) => {

@@ -1,10 +1,9 @@
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
-import { compile } from "../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../src/gateway/gateway.ts";
 import { createApp } from "../../src/server/app.ts";
 import type { GatewayState } from "../../src/store/gateway_state.ts";
 import { answers } from "./chat_call.ts";
-import { parsedConfig } from "./parsed_config.ts";
+import { firstGeneration, parsedConfig } from "./parsed_config.ts";
 import { type StateCalls, stateCalls } from "./state_call.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type ScriptedWorld, scriptedWorld } from "./world.ts";
@@ -116,7 +115,7 @@ export function nativeGateway(
       return await answers(status, says.body, headers);
     },
   });
-  const gateway = newGateway(compile(parsedConfig(config), 1), world, [], {
+  const gateway = newGateway(firstGeneration(config), world, [], {
     ...storeUnderTest(world),
     ...optionsIn(world),
   });

@@ -1,4 +1,6 @@
+import type { Generation } from "../../src/call/generation.ts";
 import type { Config } from "../../src/config/schema.ts";
+import { compile } from "../../src/gateway/compile.ts";
 import { configOf } from "../config/parse.ts";
 
 /** Configurations by their texts. */
@@ -22,6 +24,24 @@ export function parsedConfig(text: string): Config {
   const config = ports.length === 0 ? configOf(text) : configWith(ports, text);
   parsed.set(text, config);
   return config;
+}
+
+/** Generations by their configurations. */
+const compiled = new WeakMap<Config, Generation>();
+
+/**
+ * Returns the first generation of a gateway with the configuration of a text. Those that hold
+ * nothing of a gateway are compiled once in a test file: tokens of credentials and keys of issuers
+ * are its own.
+ */
+export function firstGeneration(text: string): Generation {
+  const config = parsedConfig(text);
+  const known = compiled.get(config);
+  if (known !== undefined) return known;
+  const generation = compile(config, 1);
+  const { credentials, tokens } = generation;
+  if (credentials.size === 0 && tokens === null) compiled.set(config, generation);
+  return generation;
 }
 
 function configWith(ports: readonly string[], text: string): Config {

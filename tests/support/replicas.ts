@@ -14,6 +14,8 @@ export interface Replica extends StateCalls {
   metric(name: string): Promise<number>;
   /** Returns the log so far. */
   log(): string;
+  /** True unless its log says that the store is unavailable; costs less than its metrics. */
+  isStoreUp(): boolean;
   /** Drains the gateway. */
   close(): Promise<void>;
 }
@@ -78,6 +80,11 @@ export function newReplicas(state: string, options: ReplicasOptions = {}): Repli
         return Number(line?.slice(name.length + 1) ?? NaN);
       },
       log: () => terminal.written.err,
+      isStoreUp() {
+        const [down = 0, up = 0] = ["store is unavailable", "store is available again"]
+          .map((said) => terminal.written.err.lastIndexOf(said));
+        return down <= up;
+      },
       async close() {
         if (running.delete(replica)) await gateway.close();
       },

@@ -1,7 +1,6 @@
 import { newRealWorld } from "../../src/cli/real_world.ts";
 import { openSockets, type Sockets } from "../../src/runtime/sockets.ts";
 import type { World } from "../../src/core/world.ts";
-import { compile } from "../../src/gateway/compile.ts";
 import { type BeginningListener, type Gateway, newGateway } from "../../src/gateway/gateway.ts";
 import { accessLog } from "../../src/observe/access_log.ts";
 import { newLog, textOf } from "../../src/observe/log.ts";
@@ -11,7 +10,7 @@ import { createApp } from "../../src/server/app.ts";
 import { newConnections } from "../../src/runtime/connections/connections.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { assertEquals } from "./assert.ts";
-import { parsedConfig } from "./parsed_config.ts";
+import { firstGeneration, parsedConfig } from "./parsed_config.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
@@ -65,7 +64,7 @@ export function socketGateway(
   const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const lines: string[] = [];
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
-  const gateway = newGateway(compile(parsedConfig(config), 1), outside, [
+  const gateway = newGateway(firstGeneration(config), outside, [
     accessLog(log),
     sink,
     (report) => {

@@ -54,11 +54,10 @@ export async function render(
   return JSON.parse(stdout);
 }
 
-/** Returns the manifest of a case as its file has it. */
-export async function renderCase(helm: string, name: string): Promise<string> {
-  const [rendered] = await render(helm, [await valuesOf(name)]);
-  if (rendered?.manifest === undefined) throw new Error(`${name}: ${rendered?.problem}`);
-  return `# ${await digestOf(name)}\n${rendered.manifest}`;
+/** Returns what Helm has rendered of a case, as its file has it. */
+export async function caseText(name: string, { manifest, problem }: Rendered): Promise<string> {
+  if (manifest === undefined) throw new Error(`${name}: ${problem}`);
+  return `# ${await digestOf(name)}\n${manifest}`;
 }
 
 /** Returns the checksum of all files of the chart and the values of a case. */
@@ -77,7 +76,9 @@ export async function digestOf(name: string): Promise<string> {
 if (import.meta.main) {
   const helm = await findHelm();
   if (!helm.ok) throw new Error(helm.reason);
-  for (const name of CASE_NAMES) {
-    await Deno.writeTextFile(casePath(name, "manifest.yaml"), await renderCase(helm.path, name));
+  const rendered = await render(helm.path, await Promise.all(CASE_NAMES.map(valuesOf)));
+  for (const [index, one] of rendered.entries()) {
+    const name = CASE_NAMES[index] ?? "";
+    await Deno.writeTextFile(casePath(name, "manifest.yaml"), await caseText(name, one));
   }
 }

@@ -1,11 +1,10 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
-import { compile } from "../../../src/gateway/compile.ts";
 import { type GatewayOptions, newGateway } from "../../../src/gateway/gateway.ts";
 import { createApp } from "../../../src/server/app.ts";
 import type { GatewayState } from "../../../src/store/gateway_state.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
-import { parsedConfig } from "../../support/parsed_config.ts";
+import { firstGeneration, parsedConfig } from "../../support/parsed_config.ts";
 import {
   objectsAt,
   type Reply,
@@ -85,7 +84,7 @@ export function stateful(
       return answers(200, `${records.join("")}data: [DONE]\n\n`);
     },
   });
-  const gateway = newGateway(compile(parsedConfig(config), 1), world, [], {
+  const gateway = newGateway(firstGeneration(config), world, [], {
     ...storeUnderTest(world),
     ...optionsIn(world),
   });

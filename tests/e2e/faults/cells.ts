@@ -51,7 +51,7 @@ async function runColumn(column: Column, mode: Mode | null): Promise<MatrixRun> 
   const cells: Cell[] = [];
   const problems: string[] = [];
   const healthy = await gateway.run(null, 0);
-  const healed = mode === null ? null : new Set<string>();
+  const healed = new Set<string>();
   if (!healthy.seen.isComplete) problems.push(`${column.call}: ${healthy.seen.text}`);
   for (const broken of BREAKS.filter((one) => one.fits(column) && isInMode(mode, one))) {
     try {
@@ -67,24 +67,24 @@ async function runColumn(column: Column, mode: Mode | null): Promise<MatrixRun> 
 }
 
 /**
- * Runs a break in every attempt, and, if the call is sent again, in the first attempt alone. With
- * `healed` the latter is run for one break of each phase with each outcome: each break has it in
- * the matrix without a mode.
+ * Runs a break in every attempt, and, if the call is sent again, in the first attempt alone: the
+ * latter for one break of each phase with each outcome, because an attempt knows nothing else of
+ * the one before it. `healed` has those that were run.
  */
 async function runCell(
   gateway: BreakingGateway,
   column: Column,
   broken: Break,
   healthy: Outcome,
-  healed: Set<string> | null,
+  healed: Set<string>,
 ): Promise<Cell> {
   const outcome = await gateway.run(broken, MAX_ATTEMPTS);
   checkOutcome(column, broken, outcome, healthy.seen);
   const { report, seen } = outcome;
   const tried = [...new Set(report.attempts.map((attempt) => attempt.outcome))].join(", ");
   const kind = `${broken.phase}: ${tried}`;
-  if (outcome.sentCount > 1 && healed?.has(kind) !== true) {
-    healed?.add(kind);
+  if (outcome.sentCount > 1 && !healed.has(kind)) {
+    healed.add(kind);
     // An upstream that breaks once: what is sent again is answered, once and completely.
     const again = await gateway.run(broken, 1);
     checkOutcome(column, broken, again, healthy.seen);

@@ -29,7 +29,7 @@ const OVERSIZE_BODY: Break = {
   phase: "within the content",
   isUntaken: false,
   // Every whole body is read by the same code; this one costs much.
-  fits: ({ call }) => call === "chat JSON",
+  fits: ({ call, type }) => call === "chat JSON" && type === "compat",
   async answer(request) {
     const pieces = Array.from({ length: 65 }, () => MIB);
     const { headers } = await request.whole();

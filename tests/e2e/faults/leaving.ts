@@ -1,11 +1,11 @@
 import { isObject, type JsonObject, parseJson } from "../../../src/core/json/json.ts";
 import type { World } from "../../../src/core/world.ts";
-import { newSimulator } from "../../../src/simulator/simulator.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { testGateway } from "../../support/gateway.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { scriptedWorld } from "../../support/world.ts";
 import { type Column, COLUMNS } from "./columns.ts";
+import { newHealthyUpstream } from "./healthy.ts";
 import { type LeavingClient, newHttpClient, newTurnClient } from "./leaving_client.ts";
 import { LEAVING_CONFIG, type Moment, MOMENTS } from "./moments.ts";
 
@@ -119,7 +119,7 @@ function shown({ status, tries = "", end }: JsonObject): Pick<Leave, "status" | 
 
 /** Returns an upstream whose first answer is held at a moment, and whose later ones are whole. */
 function newHeldUpstream(column: Column, { answer }: Moment) {
-  const simulate = newSimulator(scriptedWorld());
+  const healthy = newHealthyUpstream(column.isStateful);
   const released = Promise.withResolvers<void>();
   let sentCount = 0;
   let isHeld = false;
@@ -129,7 +129,7 @@ function newHeldUpstream(column: Column, { answer }: Moment) {
     const body = await new Response(init.body ?? null).text();
     const isFirst = ++sentCount === 1;
     const { method = "POST", headers = {} } = init;
-    const whole = await simulate(new Request(url, { method, headers, body }));
+    const whole = await healthy(url, { method, headers, body });
     const text = await whole.text();
     if (!isFirst) return new Response(new Blob([text]).stream(), whole);
     const gone = new Promise<never>((_resolve, reject) => {

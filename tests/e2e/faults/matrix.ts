@@ -1,6 +1,5 @@
 import { type CallReport, endOf } from "../../../src/observe/report.ts";
 import type { Incoming } from "../../../src/core/world.ts";
-import { newSimulator } from "../../../src/simulator/simulator.ts";
 import { readResponsesStream } from "../../../scripts/soak/answers/responses.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
@@ -9,6 +8,7 @@ import { type TestGateway, testGateway } from "../../support/gateway.ts";
 import { answerOf, bodyOf } from "./bodies.ts";
 import type { Break } from "./break.ts";
 import { type Column, configFor, EARLY_HEAD_MS, type Mode, TEXT } from "./columns.ts";
+import { newHealthyUpstream } from "./healthy.ts";
 import { begun, brokenBytes, codeOf, look, refusedBefore, type Seen } from "./look.ts";
 
 /** Outcome of one call. */
@@ -25,8 +25,6 @@ export interface BreakingGateway extends AsyncDisposable {
   /** Runs a call whose upstream breaks in each of the first `brokenCount` attempts. */
   run(broken: Break | null, brokenCount: number): Promise<Outcome>;
 }
-
-type BodyBytes = Uint8Array<ArrayBuffer>;
 
 interface Plan {
   readonly broken: Break | null;
@@ -48,23 +46,7 @@ const MAX_LOOKS = 5_000;
 export function newBreakingGateway(column: Column, mode: Mode | null = null): BreakingGateway {
   const config = configFor(mode);
   let plan: Plan = { broken: null, brokenCount: 0, sent: 0, isSilent: false };
-  const simulate = newSimulator(scriptedWorld());
-
-  /** Answers of the healthy upstream by their requests, which the matrix repeats. */
-  const known = new Map<string, { readonly bytes: BodyBytes; readonly response: Response }>();
-
-  async function healthy(url: string, sent: RequestInit & { readonly body: string }) {
-    const key = `${sent.method} ${url} ${sent.body}`;
-    let answer = known.get(key);
-    if (answer === undefined) {
-      const response = await simulate(new Request(url, sent));
-      answer = { bytes: await response.bytes(), response };
-      // An object that is stored has another ID each time.
-      if (!column.isStateful) known.set(key, answer);
-    }
-    const { bytes, response: { status, headers } } = answer;
-    return new Response(bytes, { status, headers });
-  }
+  const healthy = newHealthyUpstream(column.isStateful);
 
   async function fetch(url: string, init: RequestInit): Promise<Incoming> {
     const current = plan;

@@ -1,5 +1,5 @@
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { runOnce, withSoakGateway } from "./run_once.ts";
+import { recordOnce } from "./run_once.ts";
 
 /** Returns a text with the blocks of its first two differing deltas of text exchanged. */
 function exchanged(text: string): string {
@@ -101,29 +101,21 @@ const ALTERATIONS: readonly (readonly [string, number, RegExp, (text: string) =>
 for (const api of ["chat", "responses", "messages"]) {
   for (const kind of ["JSON", "stream"]) {
     const names = new RegExp(`^${api} over (compat|native), ${kind}$`);
-    Deno.test(`a soak notices each of ${ALTERATIONS.length} alterations of a ${api} ${kind} answer`, () =>
-      withSoakGateway(async (run) => {
-        for (const [what, models, problem, alter] of ALTERATIONS) {
-          const { problems } = await run(
-            names,
-            async (response) => new Response(alter(await response.text()), response),
-            MODEL_COUNT,
-          );
-          assertEquals(problems.length, 2 * models, [what, ...problems].join("\n"));
-          for (const one of problems) assertMatch(one, problem, what);
-        }
-      }));
+    Deno.test(`a soak notices each of ${ALTERATIONS.length} alterations of a ${api} ${kind} answer`, async () => {
+      const replay = await recordOnce(names, MODEL_COUNT);
+      assertEquals(await replay((text) => text), []);
+      for (const [what, models, problem, alter] of ALTERATIONS) {
+        const problems = await replay(alter);
+        assertEquals(problems.length, 2 * models, [what, ...problems].join("\n"));
+        for (const one of problems) assertMatch(one, problem, what);
+      }
+      if (kind === "JSON") return;
+      // Two pieces of text are exchanged.
+      const problems = await replay(exchanged);
+      assert(problems.length >= 2, problems.join("\n"));
+      for (const one of problems) assertMatch(one, /text: received|has no end/);
+    });
   }
-
-  Deno.test(`a soak notices a ${api} stream with two pieces of text exchanged`, async () => {
-    const { problems } = await runOnce(
-      new RegExp(`^${api} over (compat|native), stream$`),
-      async (response) => new Response(exchanged(await response.text()), response),
-      MODEL_COUNT,
-    );
-    assert(problems.length >= 2, problems.join("\n"));
-    for (const one of problems) assertMatch(one, /text: received|has no end/);
-  });
 }
 
 const CHOICE_ALTERATIONS: readonly (readonly [string, RegExp, (text: string) => string])[] = [
@@ -149,15 +141,13 @@ const CHOICE_ALTERATIONS: readonly (readonly [string, RegExp, (text: string) => 
   ],
 ];
 
-for (const [what, problem, alter] of CHOICE_ALTERATIONS) {
-  Deno.test(`a soak notices a chat answer of several choices that ${what}`, async () => {
-    const { problems } = await runOnce(
-      /^three choices of chat/,
-      async (response) => new Response(alter(await response.text()), response),
-      2,
-    );
+Deno.test(`a soak notices each of ${CHOICE_ALTERATIONS.length} alterations of a chat answer of several choices`, async () => {
+  const replay = await recordOnce(/^three choices of chat/, 2);
+  assertEquals(await replay((text) => text), []);
+  for (const [what, problem, alter] of CHOICE_ALTERATIONS) {
+    const problems = await replay(alter);
     // Each use has the model with calls in one of two rounds; their IDs differ between the choices.
-    assert(problems.length >= 4, problems.join("\n"));
-    for (const one of problems) assertMatch(one, problem);
-  });
-}
+    assert(problems.length >= 4, [what, ...problems].join("\n"));
+    for (const one of problems) assertMatch(one, problem, what);
+  }
+});
