@@ -5,6 +5,7 @@ import {
   KEYS_URL,
   newSigningKey,
   NOW_S,
+  sameKeyFor,
   tokenGateway,
   tokenSecurity,
 } from "../../support/token_issuer.ts";
@@ -228,7 +229,7 @@ Deno.test("a new key of the issuer costs one 503, and a key that stays unknown i
   assertEquals(await verdict(token), [503, "issuer_unavailable"]);
   await refreshed([KEY, OTHER]);
   assertEquals(await verdict(token), [200, null]);
-  for (let at = 0; at < 1_000; at++) {
+  for (let at = 0; at < 100; at++) {
     const [status] = await verdict(await KEY.sign({}, { kid: `random-${at % 7}` }));
     assertEquals(status, 401);
   }
@@ -402,8 +403,9 @@ routing:
 
 Deno.test("each algorithm that an issuer may list verifies a token, and none that it does not list", async () => {
   const all = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
+  const rsa = await newSigningKey("k1", "RS256");
   for (const alg of all) {
-    const key = await newSigningKey("k1", alg);
+    const key = await (/^[RP]S/.test(alg) ? sameKeyFor(alg, rsa) : newSigningKey("k1", alg));
     const token = await key.sign();
     const listed = await tokenGateway(tokenSecurity({ algorithms: [alg] }), [key]);
     assertEquals(await listed.verdict(token), [200, null], alg);

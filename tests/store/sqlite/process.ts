@@ -3,8 +3,8 @@ import { type Output, outputOf } from "../../cli/program.ts";
 const PROGRAM = new URL("./program.ts", import.meta.url).pathname;
 
 /**
- * The program needs no package, and without the configuration none is fetched: a user whose Deno has
- * no cache would fetch all of the repository.
+ * The program needs no package, and without the configuration none is fetched: a user whose Deno
+ * has no cache would fetch all of the repository.
  */
 const ALONE = ["--no-config", "--no-npm", "--no-remote", "--unstable-net"];
 

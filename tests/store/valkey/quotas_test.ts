@@ -96,7 +96,7 @@ valkeyTest("the scripts do the same sums as the buckets in memory, step by step"
           assert((await shared.settle(`call ${at}`, uses, 60_000)).ok);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });
