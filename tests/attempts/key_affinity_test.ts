@@ -49,9 +49,9 @@ Deno.test("sessions are shared by the weights of the keys, and a key of weight 0
   const keys =
     "{name: a, value: sk-a, weight: 3}, {name: b, value: sk-b}, {name: c, value: sk-c, weight: 0}";
   const pool = poolGateway(poolConfig(keys, AFFINITY));
-  const sessions = 1_000;
+  const sessions = 400;
   for (let n = 0; n < sessions; n++) await keyOf(pool, `s${n}`);
   const share = pool.keys().filter((key) => key === "sk-a").length / sessions;
-  assert(Math.abs(share - 0.75) < 0.04, `${share}`);
+  assert(Math.abs(share - 0.75) < 0.06, `${share}`);
   assert(!pool.keys().includes("sk-c"));
 });

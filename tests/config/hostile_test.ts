@@ -23,7 +23,7 @@ Deno.test("an anchor that holds itself is refused", () => {
 
 Deno.test("too deep nesting is refused", () => {
   for (
-    const text of ["[".repeat(50_000), "{a: ".repeat(50_000), "[".repeat(100) + "]".repeat(100)]
+    const text of ["[".repeat(50_000), "{a: ".repeat(10_000), "[".repeat(100) + "]".repeat(100)]
   ) {
     const problems = problemsOf(text);
     assertEquals(problems.length, 1);
@@ -128,7 +128,7 @@ Deno.test("no broken file makes a secret appear", () => {
   });
   fc.assert(
     fc.property(fc.array(change, { minLength: 1, maxLength: 4 }), assertSecret),
-    { numRuns: 600 },
+    { numRuns: 200 },
   );
 });
 

@@ -54,11 +54,11 @@ Deno.test("the refusal of a long repeated key does not contain the key", () => {
   assert(!refusalOf(`{"${key}":1,"${key}":2}`).includes(key));
 });
 
-// Work that grew faster than the number of keys would take minutes here.
-Deno.test("a key repeated after 300,000 others is found and named", () => {
-  const keys = Array.from({ length: 300_000 }, (_, index) => `"k${index}":0`).join();
+// Work that grew faster than the number of keys would take a minute here.
+Deno.test("a key repeated after 100,000 others is found and named", () => {
+  const keys = Array.from({ length: 100_000 }, (_, index) => `"k${index}":0`).join();
   assert(parseDocument(`{${keys}}`).ok);
-  assertStringIncludes(refusalOf(`{${keys},"k299999":1}`), '"k299999"');
+  assertStringIncludes(refusalOf(`{${keys},"k99999":1}`), '"k99999"');
 });
 
 Deno.test("more members and elements than allowed are refused with the setting that allows more", () => {

@@ -1,5 +1,5 @@
 import { openRecordFile } from "../../src/record/record_file.ts";
-import { fileOptions, written } from "./support.ts";
+import { fileOptions, written } from "./files.ts";
 
 // A process that writes records until it is killed, and prints the ID of each committed one. The
 // argument is the folder of the file, and a prefix of the IDs.

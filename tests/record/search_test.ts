@@ -86,7 +86,7 @@ Deno.test("a filter finds what a loop over 10,000 exported records finds, the ne
         const expected = records.filter(({ head, at }) => isMeant(head, Date.parse(at), filter));
         assertEquals(await idsOf(file.scan, filter), expected.map(({ id }) => id));
       }),
-      { numRuns: 20 },
+      { numRuns: 10 },
     );
     file.close();
   }));

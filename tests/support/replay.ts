@@ -4,8 +4,15 @@ import { newRecordSet, type RecordText } from "../../src/replay/record_set.ts";
 import { replaySet } from "../../src/replay/replay_set.ts";
 import type { StartReplayThread } from "../../src/replay/replay_thread.ts";
 import type { Report } from "../../src/replay/report.ts";
+import { newReplayThread } from "../../src/replay/worker.ts";
 import { parsedConfig } from "./parsed_config.ts";
 import { newRecord } from "./records.ts";
+
+/** Starts a thread in this one, whose replies take turns with those of others. */
+export const startHere: StartReplayThread = ({ onReply }) => {
+  const receive = newReplayThread((reply) => queueMicrotask(() => onReply(reply)));
+  return { post: (request) => void receive(structuredClone(request)), terminate: () => {} };
+};
 
 /** Returns the report of records, or of lines that are none, under two configurations. */
 export function replayed(

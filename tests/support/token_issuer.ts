@@ -1,43 +1,11 @@
-import { exportJWK, generateKeyPair, type JWK, type JWTPayload, SignJWT } from "jose";
 import { parseKeySet } from "../../src/access/tokens/key_set.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { assert } from "./assert.ts";
 import { type LimitedGateway, limitedGateway, type LimitedOptions } from "./limited_gateway.ts";
+import { ISSUER, KEYS_URL, type SigningKey } from "./signing_key.ts";
 
-/** The claim `iss` of the tokens, and the address of the keys. */
-export const ISSUER = "https://login.example.com/t1", KEYS_URL = "https://login.example.com/keys";
-
-/** When the scripted world begins, in seconds since 1970. */
-export const NOW_S = 1_700_000_000;
-
-/** A key pair of an issuer, which signs tokens. */
-export interface SigningKey {
-  readonly alg: string;
-  readonly publicJwk: JWK;
-  readonly privateKey: CryptoKey;
-  /** A token that is valid for an hour, with other `claims` and another `header`. */
-  sign(claims?: JWTPayload, header?: JsonObject): Promise<string>;
-}
-
-/** A new key pair with this name. */
-export async function newSigningKey(kid: string, alg = "ES256"): Promise<SigningKey> {
-  const { publicKey, privateKey } = await generateKeyPair(alg, { extractable: true });
-  return {
-    alg,
-    publicJwk: { ...await exportJWK(publicKey), kid, alg, use: "sig" },
-    privateKey: privateKey as CryptoKey,
-    sign: (claims = {}, header = {}) =>
-      new SignJWT({
-        iss: ISSUER,
-        aud: "switchyard",
-        sub: "ada",
-        exp: NOW_S + 3_600,
-        groups: ["staff", "ai-users"],
-        ...claims,
-      }).setProtectedHeader({ alg, kid, ...header }).sign(privateKey),
-  };
-}
+export * from "./signing_key.ts";
 
 /** Settings of one issuer, which differ from those of `corp`. */
 export type IssuerSettings = Readonly<Record<string, JsonObject[string]>>;

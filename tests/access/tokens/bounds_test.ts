@@ -1,57 +1,7 @@
-import { createHash, KeyObject, sign } from "node:crypto";
-import { writeHeapSnapshot } from "node:v8";
-import { Buffer } from "node:buffer";
-import type { JsonObject } from "../../../src/core/json/json.ts";
-import { parseKeySet } from "../../../src/access/tokens/key_set.ts";
-import { type KeySets, newKeySets } from "../../../src/access/tokens/key_sets.ts";
-import { newTokenClients } from "../../../src/access/tokens/token_clients.ts";
-import type { Issuer, Template } from "../../../src/access/tokens/issuer.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { ISSUER, newSigningKey, NOW_S, type SigningKey } from "../../support/token_issuer.ts";
-
-const KEY = await newSigningKey("k1", "EdDSA");
-const PRIVATE_KEY = KeyObject.from(KEY.privateKey);
-const CLOCK = { now: () => 0, wall: () => NOW_S * 1000 };
-
-const TEMPLATE: Template = {
-  name: "t",
-  template: "t",
-  adoptsUnknown: false,
-  permissions: null,
-  labels: new Map(),
-  reported: null,
-  requestsPerMinute: null,
-  limits: null,
-  privacy: [],
-};
-
-const CORP: Issuer = {
-  name: "corp",
-  url: ISSUER,
-  source: "url u",
-  audience: ["switchyard"],
-  algorithms: new Set(["EdDSA"]),
-  subject: "sub",
-  labels: [],
-  rules: [{ claim: "groups", patterns: [(text) => text === "staff"], template: TEMPLATE }],
-};
-
-async function refresh(keySets: KeySets, { publicJwk }: SigningKey) {
-  const parsed = await parseKeySet(JSON.stringify({ keys: [publicJwk] }));
-  assert(parsed.ok);
-  keySets.end("url u", parsed.keys, 0);
-}
-
-async function clients() {
-  const keySets = newKeySets();
-  await refresh(keySets, KEY);
-  const made = newTokenClients([CORP], keySets, { reported: [], knownValues: new Map() });
-  return {
-    made,
-    check: (token: string, clock = CLOCK) =>
-      made.authenticate(token, createHash("sha256").update(token).digest("base64"), clock),
-  };
-}
+import { newSigningKey, NOW_S } from "../../support/signing_key.ts";
+import { clients, CLOCK, KEY, refresh } from "./clients.ts";
+import type { HeapReply } from "./heap_thread.ts";
 
 Deno.test("a token that is refused by a key of before a refresh is verified again by the keys after it", async () => {
   const { made, check } = await clients();
@@ -78,34 +28,19 @@ Deno.test("a token that had ended by a clock set forward is accepted once the cl
   }
 });
 
-/**
- * Returns a token as `KEY.sign` does. The library takes longer to sign one than the gateway to
- * verify it, and this test has many.
- */
-function signed(claims: JsonObject): string {
-  const [head, payload] = [{ alg: "EdDSA", kid: "k1" }, {
-    iss: ISSUER,
-    aud: "switchyard",
-    sub: "ada",
-    exp: NOW_S + 3_600,
-    groups: ["staff"],
-    ...claims,
-  }].map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"));
-  const text = `${head}.${payload}`;
-  return `${text}.${sign(null, Buffer.from(text), PRIVATE_KEY).toString("base64url")}`;
-}
-
 Deno.test("at most 10,000 verified and 1,000 refused tokens are remembered", async () => {
-  const { made, check } = await clients();
-  for (let at = 0; at < 10_010; at++) {
-    const result = await check(signed({ jti: String(at) }));
-    assertEquals(result.kind, "client");
-  }
+  const { made } = await clients();
+  // A token is known by its digest: one signature serves for all.
+  const all = async (token: string, count: number) => {
+    const kinds = new Set<string>();
+    for (let at = 0; at < count; at++) {
+      kinds.add((await made.authenticate(token, `digest ${at} of ${token}`, CLOCK)).kind);
+    }
+    return [...kinds];
+  };
+  assertEquals(await all(await KEY.sign(), 10_010), ["client"]);
   assertEquals(made.size, { verified: 10_000, refused: 0 });
-  for (let at = 0; at < 1_010; at++) {
-    const result = await check(signed({ jti: String(at), aud: "other" }));
-    assertEquals(result.kind, "audience");
-  }
+  assertEquals(await all(await KEY.sign({ aud: "other" }), 1_010), ["audience"]);
   assertEquals(made.size, { verified: 10_000, refused: 1_000 });
 });
 
@@ -137,23 +72,18 @@ Deno.test("more than 32 tokens wait for their verification in order, and beyond 
   assertEquals(new Set(kinds.slice(1_032)), new Set(["busy"]));
 });
 
-/** Ends of tokens that were authenticated, backwards, so that no text of a token stays here. */
-async function authenticated(check: Awaited<ReturnType<typeof clients>>["check"]) {
-  const tokens = [await KEY.sign({ jti: "1" }), await KEY.sign({ aud: "other" })];
-  for (const token of tokens) await check(token);
-  return tokens.map((token) => [...token.slice(-80)].toReversed().join(""));
-}
-
 Deno.test("no text of a verified or refused token stays in the memory of the process", async () => {
-  const { made, check } = await clients();
-  const backwards = await authenticated(check);
-  // The runtime holds the last text that a regular expression has matched.
-  /other/.test("other text");
   const path = await Deno.makeTempFile({ suffix: ".heapsnapshot" });
-  writeHeapSnapshot(path);
+  const thread = new Worker(new URL("./heap_thread.ts", import.meta.url), { type: "module" });
+  const { size, backwards } = await new Promise<HeapReply>((resolve, reject) => {
+    thread.onmessage = ({ data }) => resolve(data);
+    thread.onerror = reject;
+    thread.postMessage(path);
+  });
+  thread.terminate();
   const heap = await Deno.readTextFile(path);
   await Deno.remove(path);
-  assertEquals(made.size, { verified: 1, refused: 1 });
+  assertEquals(size, { verified: 1, refused: 1 });
   for (const text of backwards) {
     assert(heap.includes(text), "the snapshot has the texts of this process");
     assert(!heap.includes([...text].toReversed().join("")));

@@ -29,12 +29,17 @@ Deno.test("spans reach a collector as the standard variables say", async () => {
   assert(body.includes('"POST /v1/chat/completions"') && body.includes('"chat m"'));
 });
 
-Deno.test("OTEL_SERVICE_NAME overrides the file", async () => {
+Deno.test("OTEL_SERVICE_NAME overrides the file, and the protocol of the file wins over that of the variables", async () => {
   const received = await receivedWith((url) => ({
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${url}/spans`,
+    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
     OTEL_SERVICE_NAME: "from-environment",
+    TEST_PROTOCOL: "http/json",
   }));
-  assertEquals(received.map(({ path }) => path), ["/spans"]);
+  assertEquals(
+    received.map(({ path, headers }) => [path, headers.get("content-type")]),
+    [["/spans", "application/json"]],
+  );
   const [{ body } = { body: "" }] = received;
   assertEquals(serviceIn(body), {
     key: "service.name",
@@ -65,15 +70,6 @@ Deno.test("a protocol that is not supported is named in the log, and JSON is sen
   assertEquals(told, [
     "spans are sent as http/json: the protocol of the variables is not supported",
   ]);
-});
-
-Deno.test("the protocol of the file wins over that of the variables", async () => {
-  const received = await receivedWith((url) => ({
-    OTEL_EXPORTER_OTLP_ENDPOINT: url,
-    OTEL_EXPORTER_OTLP_PROTOCOL: "http/protobuf",
-    TEST_PROTOCOL: "http/json",
-  }));
-  assertEquals(received.map(({ headers }) => headers.get("content-type")), ["application/json"]);
 });
 
 /** Returns the log after one call was exported to a collector that answers with this page. */

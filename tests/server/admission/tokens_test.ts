@@ -5,12 +5,14 @@ import {
   KEYS_URL,
   newSigningKey,
   NOW_S,
+  sameKeyFor,
   tokenGateway,
   tokenSecurity,
 } from "../../support/token_issuer.ts";
 
 const KEY = await newSigningKey("k1");
 const OTHER = await newSigningKey("k2");
+const RSA_KEY = await newSigningKey("k3", "RS256");
 const INVALID = [401, "invalid_api_key"];
 
 /** Values of a counter of tokens, such as `corp valid 1`. */
@@ -228,7 +230,7 @@ Deno.test("a new key of the issuer costs one 503, and a key that stays unknown i
   assertEquals(await verdict(token), [503, "issuer_unavailable"]);
   await refreshed([KEY, OTHER]);
   assertEquals(await verdict(token), [200, null]);
-  for (let at = 0; at < 1_000; at++) {
+  for (let at = 0; at < 100; at++) {
     const [status] = await verdict(await KEY.sign({}, { kid: `random-${at % 7}` }));
     assertEquals(status, 401);
   }
@@ -337,16 +339,15 @@ Deno.test("metrics have the template, and only label values that the file has", 
 });
 
 Deno.test("a token with 200 groups is accepted, and one that is too long is refused by that name", async () => {
-  const rsa = await newSigningKey("k3", "RS256");
   const groups = Array.from({ length: 200 }, () => crypto.randomUUID());
   const rules = [{ claim: "groups", values: [groups.at(-1) ?? ""], template: "developer" }];
   const { call, verdict } = await tokenGateway(
     tokenSecurity({ algorithms: ["RS256"], rules }),
-    [rsa],
+    [RSA_KEY],
   );
   const about = { oid: crypto.randomUUID(), name: "Ada Lovelace", scp: "x".repeat(1_000) };
-  assertEquals(await verdict(await rsa.sign({ ...about, groups })), [200, null]);
-  const long = await rsa.sign({ ...about, groups: [...groups, ...groups] });
+  assertEquals(await verdict(await RSA_KEY.sign({ ...about, groups })), [200, null]);
+  const long = await RSA_KEY.sign({ ...about, groups: [...groups, ...groups] });
   for (const token of [long, long.replaceAll(".", ""), "x".repeat(100_000)]) {
     const refused = await got(await call(token));
     assertEquals<unknown>([refused.status, refused.error.code], INVALID);
@@ -403,7 +404,7 @@ routing:
 Deno.test("each algorithm that an issuer may list verifies a token, and none that it does not list", async () => {
   const all = ["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"];
   for (const alg of all) {
-    const key = await newSigningKey("k1", alg);
+    const key = await (/^[RP]S/.test(alg) ? sameKeyFor(alg, RSA_KEY) : newSigningKey("k1", alg));
     const token = await key.sign();
     const listed = await tokenGateway(tokenSecurity({ algorithms: [alg] }), [key]);
     assertEquals(await listed.verdict(token), [200, null], alg);

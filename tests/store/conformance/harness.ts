@@ -154,6 +154,9 @@ export interface ModelTest<
   check(model: Model, store: Store): Promise<void>;
 }
 
+/** Most steps of a run of a model test. */
+const MAX_COMMANDS = 40;
+
 interface Real<Store> {
   readonly replicas: Replicas<Store>;
 }
@@ -208,17 +211,21 @@ export function testModel<
   );
   const reopens = fc.constant(newCommand("reopen", false, (_model, { reopen }) => reopen()));
   const usual = [...changes, ...under.clock === "scripted" ? passes : []];
-  // To open a database again costs as much as all other steps of a run.
-  const commands = [...usual, ...usual, reopens];
+  // To open a database again costs as much as all other steps of a run: about one in each is enough.
+  const rounds = Math.ceil(MAX_COMMANDS / usual.length);
+  const commands = [...Array.from({ length: rounds }, () => usual).flat(), reopens];
 
   Deno.test(`${under.name}: ${name}`, async () => {
     await fc.assert(
-      fc.asyncProperty(fc.commands(commands, { size: "max", maxCommands: 40 }), async (run) => {
-        await withReplicas(under, retention, async (replicas) => {
-          const setup = () => Promise.resolve({ model: newModel(), real: { replicas } });
-          await fc.asyncModelRun(setup, run);
-        });
-      }),
+      fc.asyncProperty(
+        fc.commands(commands, { size: "max", maxCommands: MAX_COMMANDS }),
+        async (run) => {
+          await withReplicas(under, retention, async (replicas) => {
+            const setup = () => Promise.resolve({ model: newModel(), real: { replicas } });
+            await fc.asyncModelRun(setup, run);
+          });
+        },
+      ),
       { numRuns: under.numRuns },
     );
   });

@@ -1,13 +1,9 @@
 import { Buffer } from "node:buffer";
-import type {
-  QuotaDecision,
-  QuotaLimits,
-  QuotaScope,
-  QuotaUse,
-} from "../../../src/store/quota_store.ts";
+import type { QuotaDecision, QuotaLimits, QuotaScope } from "../../../src/store/quota_store.ts";
 import { DEFAULT_RETENTION } from "../../../src/store/retention.ts";
 import type { StateStore } from "../../../src/store/state_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import { use } from "../quotas/use.ts";
 import { type StoreUnderTest, testStore } from "./harness.ts";
 import { testQuotaModels } from "./quotas_model.ts";
 
@@ -213,18 +209,6 @@ export function testQuotas(under: StoreUnderTest<Quotas>): void {
   }
 
   testQuotaModels(under);
-}
-
-/** Returns a use of nothing, changed by what a test is about. */
-export function use(caller: string, changes: Partial<QuotaUse>): QuotaUse {
-  return {
-    caller,
-    tokensPerMinute: null,
-    holdsSlot: false,
-    tokens: 0,
-    spends: [],
-    ...changes,
-  };
 }
 
 function numbers(count: number): readonly number[] {

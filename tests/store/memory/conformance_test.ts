@@ -22,7 +22,7 @@ const memory: StoreUnderTest<Objects & Quotas> = {
   },
 };
 
-testOwners(memory);
+testOwners(memory, ["chat_completion", "conversation", "response"]);
 testConversations(memory);
 testReasoning(memory);
 testResponses(memory);

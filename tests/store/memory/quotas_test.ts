@@ -1,7 +1,7 @@
 import { newMemoryQuotas } from "../../../src/store/memory/quotas.ts";
 import type { QuotaLimits } from "../../../src/store/quota_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "../quotas/use.ts";
 
 const NO_LIMIT: QuotaLimits = {
   requests: null,

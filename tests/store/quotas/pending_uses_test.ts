@@ -1,7 +1,7 @@
 import { newPendingUses } from "../../../src/store/quotas/pending_uses.ts";
 import { LEASE_MS } from "../../../src/store/quota_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "./use.ts";
 
 function scripted() {
   const clock = { time: 0 };

@@ -6,7 +6,7 @@ import type {
   QuotaUse,
 } from "../../../src/store/quota_store.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "./use.ts";
 import { type Mode, type ScriptedStore, scriptedStore } from "./scripted_remote.ts";
 
 const NO_LIMIT: QuotaLimits = {

@@ -5,7 +5,7 @@ import { ROOMY } from "./program.ts";
 import { startProcess } from "./process.ts";
 import { withFile } from "./store.ts";
 
-const KILLS_COUNT = 5;
+const KILLS_COUNT = 3;
 
 /** Most lines that a process prints before it is killed. */
 const MAX_LINES = 400;

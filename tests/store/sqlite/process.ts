@@ -2,6 +2,12 @@ import { type Output, outputOf } from "../../cli/program.ts";
 
 const PROGRAM = new URL("./program.ts", import.meta.url).pathname;
 
+/**
+ * The program needs no package, and without the configuration none is fetched: a user whose Deno
+ * has no cache would fetch all of the repository.
+ */
+const ALONE = ["--no-config", "--no-npm", "--no-remote", "--unstable-net"];
+
 /** A process with a store. */
 export interface StoreProcess {
   readonly child: Deno.ChildProcess;
@@ -15,7 +21,7 @@ export function startProcess(
   { command = Deno.execPath(), ...options }: Deno.CommandOptions & { command?: string } = {},
 ): StoreProcess {
   const child = new Deno.Command(command, {
-    args: ["run", "--no-check", "--no-prompt", ...permissions, PROGRAM, ...args],
+    args: ["run", ...ALONE, "--no-check", "--no-prompt", ...permissions, PROGRAM, ...args],
     stdin: "piped",
     stdout: "piped",
     stderr: "inherit",

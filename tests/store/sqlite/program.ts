@@ -2,7 +2,7 @@ import { newPlainCodec } from "../../../src/store/records/plain_codec.ts";
 import { openSqliteStore } from "../../../src/store/sqlite/open.ts";
 import type { StateStore } from "../../../src/store/state_store.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "../quotas/use.ts";
 import { settingsOf } from "./store.ts";
 
 // A process with a store, for tests of its end and of its permissions. The first argument says what

@@ -5,7 +5,7 @@ import { openSqliteQuotas } from "../../../src/store/sqlite/quotas.ts";
 import { storeUnavailable } from "../../../src/store/store_failure.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "../quotas/use.ts";
 import { withFile } from "./store.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1000;

@@ -8,7 +8,7 @@ import {
   type ValkeyServer,
   valkeyTest,
 } from "../../support/valkey_server.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "../quotas/use.ts";
 import { newTestConnection, valkeySettings } from "./connections.ts";
 
 const DAY = "usd d:1";

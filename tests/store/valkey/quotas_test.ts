@@ -9,7 +9,7 @@ import { answers, chatRequest, COMPLETION } from "../../support/chat_call.ts";
 import { keyOf } from "../../support/client_keys.ts";
 import { clockWorld, keys, limitedGateway, USAGE } from "../../support/limited_gateway.ts";
 import { sharedValkeyServer, valkeyTest } from "../../support/valkey_server.ts";
-import { use } from "../conformance/quotas.ts";
+import { use } from "../quotas/use.ts";
 import { newTestConnection, PATIENT_TIMEOUT_MS, valkeySettings } from "./connections.ts";
 import { withScriptedTime } from "./scripted_time.ts";
 
@@ -96,7 +96,7 @@ valkeyTest("the scripts do the same sums as the buckets in memory, step by step"
           assert((await shared.settle(`call ${at}`, uses, 60_000)).ok);
         }
       }),
-      { numRuns: 40 },
+      { numRuns: 15 },
     );
   });
 });

@@ -3,7 +3,6 @@ import type { GatewayState } from "../../../../src/store/gateway_state.ts";
 import { DEFAULT_RETENTION, heldBytes } from "../../../../src/store/retention.ts";
 import { outputOf } from "../../../../src/store/snapshots.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
-import { testOverStores } from "../../../support/over_stores.ts";
 import { stored } from "../../../support/object_store.ts";
 import { create } from "../../../support/socket_client.ts";
 import { EVERY_TYPE, simulated } from "../../../support/simulated.ts";
@@ -14,8 +13,8 @@ import { idOf, type Stateful, stateful } from "../stateful.ts";
 const TURN_COUNT = 100;
 const ITEM_BYTES = 1_000;
 
-// Files and servers identify items in the same way, whatever brings the items to them, so one test
-// takes them all.
+// Files and servers identify items in the same way, whatever brings the items to them: see the test
+// of dialogues of every store.
 
 /** Dialogues of 100 turns that must fit into the memory of all responses. */
 const MIN_DIALOGUES = 20;
@@ -47,7 +46,7 @@ async function assertShared(state: GatewayState, ids: readonly string[]): Promis
   }
 }
 
-testOverStores(
+Deno.test(
   "a dialogue of 100 turns stores each item once, continued by the earlier response",
   async () => {
     const calls = gateway();
