@@ -211,7 +211,8 @@ export function testModel<
   );
   const reopens = fc.constant(newCommand("reopen", false, (_model, { reopen }) => reopen()));
   const usual = [...changes, ...under.clock === "scripted" ? passes : []];
-  // To open a database again costs as much as all other steps of a run: about one in each is enough.
+  // To open a database again costs as much as all other steps of a run: about one in each is
+  // enough.
   const rounds = Math.ceil(MAX_COMMANDS / usual.length);
   const commands = [...Array.from({ length: rounds }, () => usual).flat(), reopens];
 
