@@ -1,5 +1,5 @@
 import { dial } from "../../../src/store/valkey/dial.ts";
-import { assertEquals } from "../../support/assert.ts";
+import { assertEquals, assertThrows } from "../../support/assert.ts";
 
 Deno.test("a connection that is made at the moment at which it is given up is closed", async () => {
   using server = Deno.listen({ hostname: "127.0.0.1", port: 0 });
@@ -12,15 +12,16 @@ Deno.test("a connection that is made at the moment at which it is given up is cl
       isEncrypted: false,
       ca: null,
       timeoutMs: 60_000,
-      forceShutdown() {},
+      forceShutdown: Object.assign(() => {}, { close() {} }),
     });
     abort();
     assertEquals(await stream.catch((error: Error) => error.message), "ETIMEDOUT");
   } finally {
     Object.assign(Deno, { connect });
   }
-  late.resolve(await Deno.connect({ hostname, port }));
-  using accepted = await server.accept();
-  // The other side has closed it.
-  assertEquals(await accepted.read(new Uint8Array(1)), null);
+  const made = await Deno.connect({ hostname, port });
+  late.resolve(made);
+  await late.promise;
+  assertThrows(() => made.close());
+  (await server.accept()).close();
 });
