@@ -30,18 +30,25 @@ function usageIn(usage: JsonObject): Usage | null {
     // Rerank and some moderation services report only a total, all of which is input.
     return total === null ? null : usageFrom({ input: total, output: 0 });
   }
-  const details = usage.prompt_tokens_details ?? usage.input_tokens_details;
+  const inputDetails = usage.prompt_tokens_details ?? usage.input_tokens_details;
+  const outputDetails = usage.completion_tokens_details ?? usage.output_tokens_details;
   // The Messages API counts cached tokens apart from the input.
   const read = wholeCount(usage, "cache_read_input_tokens") ?? 0;
-  const cacheWrite = wholeCount(usage, "cache_creation_input_tokens") ?? 0;
-  const cached = isObject(details) ? wholeCount(details, "cached_tokens") : null;
+  const written = wholeCount(usage, "cache_creation_input_tokens") ?? 0;
   return usageFrom({
-    input: ownInput === null ? null : ownInput + read + cacheWrite,
+    input: ownInput === null ? null : ownInput + read + written,
     output,
     total,
-    cached: cached ?? read,
-    cacheWrite,
+    // DeepSeek sends this member, outside of the details.
+    cached: detail(inputDetails, "cached_tokens") ??
+      wholeCount(usage, "prompt_cache_hit_tokens") ?? read,
+    cacheWrite: detail(inputDetails, "cache_write_tokens") ?? written,
+    reasoning: detail(outputDetails, "reasoning_tokens"),
   });
+}
+
+function detail(details: JsonValue | undefined, name: string): number | null {
+  return isObject(details) ? wholeCount(details, name) : null;
 }
 
 /** Returns the first whole number among members with these names; null if there is none. */
