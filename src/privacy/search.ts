@@ -1,5 +1,5 @@
 import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
-import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
+import { CORE_CHARS, MAX_LABEL_CHARS, newTokenPattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
@@ -159,8 +159,7 @@ function newCover() {
 /** The longest token; it may begin so far before a match that it overlaps. */
 const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
 
-/** A core with what may be its label. */
-const TOKEN = new RegExp(`${newCorePattern().source}[a-z]{0,${MAX_LABEL_CHARS}}`, "gi");
+const TOKEN = newTokenPattern();
 
 /** Returns the matches that do not overlap a word in the form of a token: it is never a value. */
 function withoutTokens(text: string, matches: readonly Match[]): readonly Match[] {
