@@ -40,7 +40,7 @@ Deno.test("the end of a sentence, of a label and of a domain is no part of an ad
   ]);
 });
 
-Deno.test("a token beside an address is no part of it, and hides it only directly before it", () => {
+Deno.test("a token next to an address is no part of it, and hides it only directly before it", () => {
   const token = "qzbadofikumapolosiemail";
   for (const between of ["-", ".", "_", "+", "'", "%20", "%2C", ","]) {
     const [found = ""] = emails(`${token}${between}eve@example.com${between}${token}`);
