@@ -66,13 +66,10 @@ function* replaceValues(
 ): Work<Result<string>> {
   const { policy, counts } = privacy;
   const found: FoundString[] = [];
-  let matchCount = 0;
+  const room: Room = { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
   const unread = yield* collectStrings(text, value, function* (strings) {
-    if (matchCount > MAX_MATCH_COUNT) return;
-    for (const one of yield* findMatches(privacy, strings, MAX_MATCH_COUNT - matchCount)) {
-      found.push(one);
-      matchCount += one.matches.length;
-    }
+    if (room.values < 0) return;
+    for (const one of yield* findMatches(privacy, strings, room)) found.push(one);
   });
   counts.unread += unread.length;
   const [firstUnread] = unread;
@@ -82,7 +79,7 @@ function* replaceValues(
   if (policy.refusesUnread && firstUnread !== undefined) {
     return refuse("privacy_unread", UNREAD, yield* shownPath(text, firstUnread, found));
   }
-  if (matchCount > MAX_MATCH_COUNT) return tooManyValues();
+  if (room.values < 0) return tooManyValues();
   count(privacy, found);
   if (options.onMatch !== undefined) {
     for (const { string, matches } of found) {
@@ -111,18 +108,35 @@ export const UNREAD = {
   rule: "has data that the privacy rules of this gateway cannot read; omit it",
 } as const;
 
-/** Maximum number of places with values in a request. */
+/** Maximum number of places with values in a request, and of those that are only counted. */
 const MAX_MATCH_COUNT = 50_000;
 
-/** Finds the matches of some strings: as many as there may be, or more than `maxCount`. */
+/** Matches for which there is room in a request; less than 0 if it has more. */
+interface Room {
+  /** Of rules that do more than count. */
+  values: number;
+  /** Of rules that only count: further matches are counted where they are found. */
+  monitored: number;
+}
+
+/** Finds the matches of some strings, as many as there is room for. */
 function* findMatches(
-  { policy }: CallPrivacy,
+  { policy, counts }: CallPrivacy,
   strings: readonly SearchedString[],
-  maxCount: number,
+  room: Room,
 ): Work<readonly FoundString[]> {
   const found: FoundString[] = [];
   const searched: SearchedString[] = [];
   const keys = new Map<SearchedString, string>();
+
+  function isKept({ rule }: Match): boolean {
+    const kind = rule.action === "monitor" ? "monitored" : "values";
+    room[kind] -= 1;
+    if (room.monitored >= 0 || kind === "values") return true;
+    countMatch(counts, rule);
+    return false;
+  }
+
   for (const string of strings) {
     if (string.text.length < MIN_KNOWN_CHARS) {
       searched.push(string);
@@ -133,18 +147,19 @@ function* findMatches(
     if (known === undefined) {
       searched.push(string);
       keys.set(string, key);
-    } else if (known.length > 0) found.push({ string, matches: known });
+    } else if (known.length > 0) found.push({ string, matches: known.filter(isKept) });
   }
   const joined = yield* joinStrings(searched.map(({ text }) => text));
   const search = newSearch(joined, policy.request);
-  let isOver = false;
-  while (!isOver && search.next()) {
+  const kept: Match[] = [];
+  for (let isDone = false; !isDone && room.values >= 0;) {
+    isDone = !search.next();
+    for (const match of search.matches()) if (isKept(match)) kept.push(match);
     yield;
-    isOver = search.count() > maxCount;
   }
-  yield;
-  const byString = divide(searched, search.matches());
-  if (!isOver) { for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []); }
+  const byString = divide(searched, kept);
+  const isWhole = room.values >= 0 && room.monitored >= 0;
+  if (isWhole) { for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []); }
   for (const [string, matches] of byString) found.push({ string, matches });
   return found.toSorted((a, b) => a.string.start - b.string.start);
 }

@@ -1,5 +1,5 @@
 import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
-import { CORE_CHARS, MAX_LABEL_CHARS, newCorePattern } from "./token_form.ts";
+import { CORE_CHARS, MAX_LABEL_CHARS, newTokenPattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
 
 /** Characters in which matches begin that are searched in one piece. */
@@ -35,8 +35,6 @@ export function* joinStrings(strings: readonly string[]): Generator<void, string
 export interface Search {
   /** Searches the next piece. False if there is none. */
   next(): boolean;
-  /** Returns the number of matches that were found so far. */
-  count(): number;
   /**
    * Returns the matches that are decided since the last call: first those that refuse, then others,
    * then those that only count, so that none of them hides a value that must not be sent. Later
@@ -70,7 +68,6 @@ export function newSearch(
 ): Search {
   let found: Match[] = [];
   const covers = { refuse: newCover(), others: newCover(), monitor: newCover() };
-  let count = 0;
   /** How far the finders have come that go through the text by themselves. */
   const begun: StepSearch[] = [];
   for (const rule of rules) {
@@ -110,10 +107,7 @@ export function newSearch(
     found = found.filter(({ start }) => start >= before);
     for (const match of withoutTokens(text, ordered)) {
       const { action } = match.rule;
-      const isNew = covers[action === "refuse" || action === "monitor" ? action : "others"].add(
-        match,
-      );
-      if (isNew) count += 1;
+      covers[action === "refuse" || action === "monitor" ? action : "others"].add(match);
     }
   }
 
@@ -135,7 +129,6 @@ export function newSearch(
       decide(to < text.length ? to - MAX_BACK_CHARS : Infinity);
       return from < text.length;
     },
-    count: () => count,
     matches: () => [...covers.refuse.take(), ...covers.others.take(), ...covers.monitor.take()],
   };
 }
@@ -154,12 +147,11 @@ function newCover() {
       matches = [];
       return taken;
     },
-    /** True if the match overlaps none of those that were added before. */
-    add(match: Match): boolean {
-      if (match.start < end) return false;
+    /** Adds a match that overlaps none of those that were added before. */
+    add(match: Match): void {
+      if (match.start < end) return;
       matches.push(match);
       end = match.end;
-      return true;
     },
   };
 }
@@ -167,8 +159,7 @@ function newCover() {
 /** The longest token; it may begin so far before a match that it overlaps. */
 const MAX_TOKEN_CHARS = CORE_CHARS + MAX_LABEL_CHARS;
 
-/** A core with what may be its label. */
-const TOKEN = new RegExp(`${newCorePattern().source}[a-z]{0,${MAX_LABEL_CHARS}}`, "gi");
+const TOKEN = newTokenPattern();
 
 /** Returns the matches that do not overlap a word in the form of a token: it is never a value. */
 function withoutTokens(text: string, matches: readonly Match[]): readonly Match[] {

@@ -11,3 +11,8 @@ export const MIN_LABEL_CHARS = 2, MAX_LABEL_CHARS = 12;
 export function newCorePattern(): RegExp {
   return new RegExp(`qz(?:[${CONSONANTS}][${VOWELS}]){${SYLLABLE_COUNT}}`, "gi");
 }
+
+/** Returns a new expression for a core with what may be its label, with the same flags. */
+export function newTokenPattern(): RegExp {
+  return new RegExp(`${newCorePattern().source}[a-z]{0,${MAX_LABEL_CHARS}}`, "gi");
+}

@@ -415,6 +415,21 @@ Deno.test("a request with more than 10,000 different values is refused", async (
   assertEquals((await of({ a: text }, MAIL)).split(" ")[0], "privacy_too_many_values");
 });
 
+Deno.test("a rule that only counts changes and refuses nothing, however often it matches", async () => {
+  const privacy = callWith("words: [cat], action: monitor", MAIL);
+  const cats = "cat ".repeat(30_000);
+  // The second time it is known what the strings have.
+  for (const times of [1, 2]) {
+    const text = JSON.stringify({ x: [cats, cats, "b@x.com"] });
+    assertMatch(
+      await replaced(privacy, text),
+      /^\{"x":\["(cat ){30000}","(cat ){30000}","qz\w+"\]\}$/,
+    );
+    const counts = privacy.counts.matches.map(({ rule, count }) => [rule, count]);
+    assertEquals(Object.fromEntries(counts), { r0: 60_000 * times, r1: times });
+  }
+});
+
 Deno.test("a search beyond its time is refused before anything is sent", async () => {
   const privacy = callWith(MAIL);
   const pace = { ...NO_PACE, next: () => Promise.resolve(), isOver: () => true };

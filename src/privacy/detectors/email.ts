@@ -1,3 +1,5 @@
+import type { Span } from "../../formats/edit.ts";
+import { CORE_CHARS, newTokenPattern } from "../token_form.ts";
 import type { Finder } from "../types.ts";
 import { isDigit, isLetter, skipEscape, startOfRun } from "./characters.ts";
 
@@ -20,6 +22,17 @@ function isLocal(code: number): boolean {
   return isLetter(code) || isDigit(code) || LOCAL_SIGNS.has(code);
 }
 
+/** Returns the words in the form of a token between two places: they are no part of an address. */
+function tokensIn(text: string, start: number, end: number): readonly Span[] {
+  if (end - start < CORE_CHARS) return [];
+  const part = text.slice(start, end);
+  if (!/qz/i.test(part)) return [];
+  return part.matchAll(newTokenPattern()).map(({ index, 0: { length } }) => ({
+    start: start + index,
+    end: start + index + length,
+  })).toArray();
+}
+
 /**
  * Returns where the local part before `at` begins, at `earliest` or later; `at` if there is none.
  */
@@ -28,6 +41,9 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
   start = skipEscape(text, start);
+  // An address may follow a token, as in a list: `TOKEN%2Ceve@example.com`.
+  const token = tokensIn(text, start, at).at(-1);
+  if (token !== undefined) start = token.end;
   while (start < at && LEADING.has(text.charCodeAt(start))) start++;
   return Math.min(start, at);
 }
@@ -43,9 +59,15 @@ function endOfLastLabel(text: string, start: number, end: number): number {
   return at - start >= 2 ? at : -1;
 }
 
-/** Returns where the domain that begins at `start` ends; -1 if none does. */
+/** Returns where the domain that begins at `start` ends, before a token; -1 if none does. */
 function endOfDomain(text: string, start: number): number {
-  const limit = Math.min(text.length, start + MAX_DOMAIN_CHARS);
+  const end = endOfNames(text, start, Math.min(text.length, start + MAX_DOMAIN_CHARS));
+  const [token] = tokensIn(text, start, end);
+  return token === undefined ? end : endOfNames(text, start, token.start);
+}
+
+/** Returns where the names with dots between them end that begin at `start`; -1 if none do. */
+function endOfNames(text: string, start: number, limit: number): number {
   let end = -1;
   let label = start;
   for (let at = start; at <= limit; at++) {
@@ -63,27 +85,35 @@ function endOfDomain(text: string, start: number): number {
   return end;
 }
 
+/** Returns the signs of either form between two places, in their order. */
+function* signsIn(text: string, from: number, to: number) {
+  const places = SIGNS.map((sign) => ({ sign, at: text.indexOf(sign, from) }));
+  for (;;) {
+    let next: typeof places[number] | null = null;
+    for (const place of places) {
+      if (place.at >= 0 && place.at < to && (next === null || place.at < next.at)) next = place;
+    }
+    if (next === null) return;
+    yield next;
+    next.at = text.indexOf(next.sign, next.at + 1);
+  }
+}
+
 /** Returns the finder of e-mail addresses. It begins at the sign between their parts. */
 export function newEmailFinder(label: string): Finder {
   return {
     label,
     maxChars: MAX_CHARS,
     find(text, from, to, found) {
-      for (const sign of SIGNS) {
-        // Where the address before ended, also one of an earlier piece: none begins in another one.
-        let earliest = 0;
-        for (
-          let at = text.indexOf(sign, from - MAX_CHARS);
-          at >= 0 && at < to;
-          at = text.indexOf(sign, at + 1)
-        ) {
-          const end = endOfDomain(text, at + sign.length);
-          if (end < 0) continue;
-          const start = startOfLocal(text, at, earliest);
-          if (start === at) continue;
-          if (at >= from) found(start, end);
-          earliest = end;
-        }
+      // Where the address before ended, also one of an earlier piece: none begins in another one.
+      let earliest = 0;
+      for (const { at, sign } of signsIn(text, from - MAX_CHARS, to)) {
+        const end = endOfDomain(text, at + sign.length);
+        if (end < 0) continue;
+        const start = startOfLocal(text, at, earliest);
+        if (start === at) continue;
+        if (at >= from) found(start, end);
+        earliest = end;
       }
     },
     heldFrom: (text) => startOfRun(text, MAX_CHARS, (code) => isLocal(code) || code === 64),

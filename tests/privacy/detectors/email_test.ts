@@ -40,6 +40,27 @@ Deno.test("the end of a sentence, of a label and of a domain is no part of an ad
   ]);
 });
 
+Deno.test("a token next to an address is no part of it, and hides it only directly before it", () => {
+  const token = "qzbadofikumapolosiemail";
+  for (const between of ["-", ".", "_", "+", "'", "%20", "%2C", ","]) {
+    const [found = ""] = emails(`${token}${between}eve@example.com${between}${token}`);
+    assert(found.endsWith("eve@example.com"), `${between} ${found}`);
+  }
+  assertEquals(emails(`eve@example.com${token.toUpperCase()}`), ["eve@example.com"]);
+  for (const none of [`${token}eve@example.com`, `eve@${token}.com`, `${token}@example.com`]) {
+    assertEquals(emails(none), [], none);
+  }
+});
+
+Deno.test("addresses in a row are found in whichever form each has its sign", () => {
+  const both = ["bob@example.com", "20eve%40example.org"];
+  assertEquals(emails("bob@example.com%20eve%40example.org"), both);
+  assertEquals(emails("bob%40example.com-eve@example.org"), [
+    "bob%40example.com",
+    "eve@example.org",
+  ]);
+});
+
 Deno.test("what lacks a part of an address is none", () => {
   for (const text of ["@example.com", "bob@", "bob@host", "bob@host.1", "a @ b.com", "bob@.com"]) {
     assertEquals(emails(text), [], text);
