@@ -31,17 +31,22 @@ const compiled = new WeakMap<Config, Generation>();
 
 /**
  * Returns the first generation of a gateway with the configuration of a text. Those that hold
- * nothing of a gateway are compiled once in a test file: tokens of credentials and keys of issuers
- * are its own.
+ * nothing of a gateway are compiled once in a test file: tokens of credentials, keys of issuers, and
+ * the rules of privacy, in which a test may break a function, are its own.
  */
 export function firstGeneration(text: string): Generation {
   const config = parsedConfig(text);
   const known = compiled.get(config);
-  if (known !== undefined) return known;
+  if (known !== undefined) return withOwnRules(known);
   const generation = compile(config, 1);
   const { credentials, tokens } = generation;
   if (credentials.size === 0 && tokens === null) compiled.set(config, generation);
-  return generation;
+  return withOwnRules(generation);
+}
+
+function withOwnRules(generation: Generation): Generation {
+  const { privacy } = generation;
+  return privacy === null ? generation : { ...generation, privacy: { ...privacy } };
 }
 
 function configWith(ports: readonly string[], text: string): Config {

@@ -42,10 +42,10 @@ export function dial(
 
   async function connect(): Promise<Socket> {
     const cancellation = new AbortController();
+    const connecting = Deno.connect({ hostname, port, signal: cancellation.signal });
     let tcp: Deno.TcpConn | null = null;
     let open: Deno.Conn | null = null;
     try {
-      const connecting = Deno.connect({ hostname, port, signal: cancellation.signal });
       tcp = open = await Promise.race([connecting, aborted.promise]);
       tcp.setNoDelay(true);
       if (!isEncrypted) return newConnectionStream(tcp);
@@ -55,6 +55,8 @@ export function dial(
       return newConnectionStream(tls);
     } catch (error) {
       cancellation.abort();
+      // The connection may have been made at the moment at which it is given up.
+      if (tcp === null) connecting.then(closeQuietly, () => {});
       // A handshake that waits for the server continues after its connection is closed.
       if (isAborted && tcp !== null) forceShutdown(tcp);
       closeQuietly(open);
