@@ -54,8 +54,7 @@ export function compile(
       const isSame = isDeepStrictEqual(previous?.whole.providers[id], settings);
       if (earlier !== undefined && isSame) return [id, earlier];
       const own = config.providers[id] ?? settings;
-      const newNamespace = () => sharedNamespace(id, settings, encryption_keys);
-      const compiled = { generation: number, newNamespace, credentials };
+      const compiled = { generation: number, whole: settings, encryption_keys, credentials };
       return [id, compileProvider(id, own, compiled)];
     }),
   );
@@ -127,15 +126,20 @@ export function compileCredentials(
 /** Members of a provider besides its settings. */
 interface Compiled {
   readonly generation: number;
-  /** Called once, when a response of the provider is first looked for in a shared cache. */
-  readonly newNamespace: () => string;
+  /** Its settings in the whole configuration, which name it in a shared cache. */
+  readonly whole: ProviderConfig;
+  readonly encryption_keys: Config["state"]["encryption_keys"];
   readonly credentials: Generation["credentials"];
 }
 
+/**
+ * Compiles a provider. Its functions are not made in `compile`: they would keep everything there in
+ * memory, and with the previous generation all that were before it.
+ */
 function compileProvider(
   id: string,
   settings: ProviderConfig,
-  { generation, newNamespace, credentials }: Compiled,
+  { generation, whole, encryption_keys, credentials }: Compiled,
 ): Provider {
   const wire = wires[settings.type];
   const { address, query } = splitUrl(settings.base_url);
@@ -155,7 +159,8 @@ function compileProvider(
     upstream: others.length === 0 ? first.digest : digestUpstream(settings, base, query),
     namespace: `${id}@${generation}`,
     get sharedNamespace() {
-      return namespace ??= newNamespace();
+      // Made when a response of the provider is first looked for in a shared cache.
+      return namespace ??= sharedNamespace(id, whole, encryption_keys);
     },
     get secrets() {
       if (holders.length === 0) return secrets;

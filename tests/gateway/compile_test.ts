@@ -123,3 +123,10 @@ routing: {routes: [{name: main, targets: [{provider: one}]}]}
   const second = compile(configOf(text(more)), 2, first);
   assert(second.providers.get("one") === first.providers.get("one"));
 });
+
+Deno.test("a generation is no longer in memory after the next reload", async () => {
+  const program = new URL("held_generations.ts", import.meta.url).pathname;
+  const args = ["run", "--no-check", "-A", "--v8-flags=--expose-gc", program];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+  assertEquals(new TextDecoder().decode(stdout), "1\n");
+});
