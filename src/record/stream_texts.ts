@@ -29,6 +29,9 @@ const PIECE = new RegExp(
 /** The other members, and beginnings of them, which the engine finds many times faster. */
 const UNUSUAL_PIECE = /"(?:summary|stdout|stderr)"\s*:\s*"/, UNUSUAL = ['"summ', '"std'];
 
+/** The number of a part of an item, and parts of the text of all numbers that begin with 1. */
+const PART = /"(content|summary|command)_index"\s*:\s*(\d+)/g, SECOND = ['x":1', 'x": 1'];
+
 /**
  * Returns the texts that come in pieces in the events of a stream, with the escapes of JSON, those
  * of the same member as one: in a tenth of the time that reading the events takes. Null if pieces
@@ -37,18 +40,46 @@ const UNUSUAL_PIECE = /"(?:summary|stdout|stderr)"\s*:\s*"/, UNUSUAL = ['"summ',
  */
 export function rawStreamTexts(events: string): readonly string[] | null {
   if (UNUSUAL.some((one) => events.includes(one)) && UNUSUAL_PIECE.test(events)) return null;
-  const texts = new Map<string, string>();
+  const begin = events.slice(0, 1_024);
+  if (begin.includes("response.") && mayPartsAlternate(events)) return null;
+  const texts = new Map<string, { text: string; event: number }>();
   let last = 0;
-  for (const [, written, name = "", piece = ""] of events.matchAll(PIECE)) {
-    if (written === undefined) texts.set(name, (texts.get(name) ?? "") + piece);
-    else {
+  // Of Chat alone: other events have many texts only at the end of a response, all of them whole.
+  let event = begin.includes('"choices"') ? 0 : Infinity;
+  for (const match of events.matchAll(PIECE)) {
+    const [, written, name = "", piece = ""] = match;
+    if (match.index > event) event = (events.indexOf("\ndata:", match.index) + 1) || Infinity;
+    if (written === undefined) {
+      const own = texts.get(name);
+      if (own === undefined) texts.set(name, { text: piece, event });
+      else {
+        // Several texts of an event have the same name.
+        if (own.event === event && event !== Infinity) return null;
+        own.text += piece;
+        own.event = event;
+      }
+    } else {
       const number = Number(written);
       // The number may be before its piece or behind it.
       if (number < last) return null;
       last = number;
     }
   }
-  return [...texts.values()];
+  return [...texts.values()].map(({ text }) => text);
+}
+
+/** True if pieces of several parts of an item of Responses may alternate, or those of a sound. */
+function mayPartsAlternate(events: string): boolean {
+  // Events of sounds have no numbers.
+  if (events.includes(".audi")) return true;
+  if (!SECOND.some((one) => events.includes(one))) return false;
+  const lasts = new Map<string, number>();
+  for (const [, name = "", written] of events.matchAll(PART)) {
+    const number = Number(written);
+    if (number < (lasts.get(name) ?? 0)) return true;
+    lasts.set(name, number);
+  }
+  return false;
 }
 
 /** A place in events; its entries are those further in, by the step that leads to them. */
