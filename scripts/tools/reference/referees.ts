@@ -81,7 +81,7 @@ Claude Code end with 1 if a cell of their page is another one or was not run, wh
 \`--write\` they write it.
 
 Schemathesis does not judge statuses, nor whether right requests are accepted; a request without a response is a red case. Of
-LangChain's tests those are skipped whose feature its clients do not declare.
+LangChain's tests those are skipped whose feature its clients do not declare, and \`test_stream_time\` is left out, which needs recorded traffic.
 
 ${sections.join("\n\n")}
 `;
