@@ -30,9 +30,9 @@ export function parsedConfig(text: string): Config {
 const compiled = new WeakMap<Config, Generation>();
 
 /**
- * Returns the first generation of a gateway with the configuration of a text. Those that hold
- * nothing of a gateway are compiled once in a test file: tokens of credentials, keys of issuers, and
- * the rules of privacy, in which a test may break a function, are its own.
+ * Returns the first generation of a gateway with the configuration of a text. One that holds
+ * nothing of a gateway is compiled once in a test file. Tokens of credentials and keys of issuers
+ * are its own, and so are the rules of privacy, in which a test may break a function.
  */
 export function firstGeneration(text: string): Generation {
   const config = parsedConfig(text);
