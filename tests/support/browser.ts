@@ -66,7 +66,7 @@ let isSharing = false;
  */
 export function browserTest(
   name: string,
-  run: (browser: TestBrowser) => Promise<void>,
+  run: (browser: TestBrowser, context: Deno.TestContext) => Promise<void>,
 ): void {
   const missing = missingBrowser();
   if (missing !== null && Deno.env.get("CI") === undefined) {
@@ -74,10 +74,10 @@ export function browserTest(
     return;
   }
   if (missing === null) shareBrowser();
-  Deno.test(name, async () => {
+  Deno.test(name, async (context) => {
     if (missing !== null) throw new Error(missing);
     await using browser = await connectBrowser(shared?.endpoint ?? "");
-    await run(browser);
+    await run(browser, context);
   });
 }
 

@@ -62,7 +62,9 @@ const BACKGROUND = "getComputedStyle(document.body).backgroundColor";
 /** The rules of axe that a change of colours alone can break. */
 const COLOUR_RULES: readonly string[] = ["color-contrast", "link-in-text-block"];
 
-/** The rules of axe that a width can break; only the list of calls has other elements on a phone. */
+/**
+ * The rules of axe that a width can break. Only the list of calls has other elements on a phone.
+ */
 const WIDTH_RULES: readonly string[] = ["scrollable-region-focusable", "target-size"];
 
 /** Returns what axe finds wrong with parts of the page as they are, by these rules or by all. */

@@ -3,12 +3,10 @@ import { AT_MS, BUSY, EMPTY, finishedCall } from "../../support/admin_snapshots.
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
-import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
+import { drawnSteps, drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-drawnTest(
-  "each view of the admin page shows its part of a snapshot with units",
-  BUSY,
-  async (shown) => {
+drawnSteps("a page of a busy gateway", BUSY, {
+  "each view of the admin page shows its part of a snapshot with units": async (shown) => {
     const parts = {
       header: /Switchyard\s+live\s+Charts\s+Providers/,
       "#facts": /1\.0\.0[^]*1 d 2 h[^]*generation 4[^]*sqlite, answers in 0\.21 ms[^]*12 calls/,
@@ -40,12 +38,7 @@ drawnTest(
     );
     assert(painted.every((colours) => colours > 3), `painted canvases: ${painted}`);
   },
-);
-
-drawnTest(
-  "each chart of the admin page has its numbers in a table by minute",
-  BUSY,
-  async (shown) => {
+  "each chart of the admin page has its numbers in a table by minute": async (shown) => {
     const labels = await shown.value<string[]>(
       `[...document.querySelectorAll(".plot")].map((one) => one.getAttribute("aria-label"))`,
     );
@@ -75,7 +68,31 @@ drawnTest(
       /^11:59(\s+[\d.]+\/s){4}$/,
     );
   },
-);
+  "the timeline of a finished call shows its route, targets, attempts and losses": async (
+    shown,
+  ) => {
+    await shown.page.click('[aria-label^="Timeline of call 7582"]');
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    for (
+      const pattern of [
+        /POST \/v1\/chat\/completions[^]*complete 200 at 22 Nov 2026, 11:59:59/,
+        /Session\s+build-42\s+Route\s+coding\s+Served by\s+office-gpu\/qwen3\s+Requested model\s+claude-sonnet-4-5/,
+        /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+miss/,
+        /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
+        /claude\/claude-sonnet-4-5\s+target\s+–\s+passed over: its circuit breaker is open, or all its keys rest/,
+        /openai\/gpt-4o\s+target\s+upstream_unavailable\s+chosen\s+office-gpu\/qwen3\s+fallback\s+success\s+tried\s+office-gpu\/gemma3\s+fallback\s+–\s+not needed/,
+        /1\. openai\/gpt-4o\s+main\s+upstream_throttled\s+4 ms\s+220 ms\s+216 ms/,
+        /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
+      ]
+    ) assertMatch(text, pattern, text);
+    const bars = await shown.value<number[][]>(
+      `[...document.querySelectorAll("#timeline .gantt .fill")].map((one) =>
+      [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
+    );
+    assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
+  },
+});
 
 browserTest(
   "each key of a pool shows whether it is used, rests or is kept back",
@@ -177,33 +194,6 @@ browserTest(
       await shown.until(`document.querySelector("#timeline")?.innerText.includes("${note}")`);
     }
     assertNoErrors(shown);
-  },
-);
-
-drawnTest(
-  "the timeline of a finished call shows its route, targets, attempts and losses",
-  BUSY,
-  async (shown) => {
-    await shown.page.click('[aria-label^="Timeline of call 7582"]');
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
-    for (
-      const pattern of [
-        /POST \/v1\/chat\/completions[^]*complete 200 at 22 Nov 2026, 11:59:59/,
-        /Session\s+build-42\s+Route\s+coding\s+Served by\s+office-gpu\/qwen3\s+Requested model\s+claude-sonnet-4-5/,
-        /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+miss/,
-        /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
-        /claude\/claude-sonnet-4-5\s+target\s+–\s+passed over: its circuit breaker is open, or all its keys rest/,
-        /openai\/gpt-4o\s+target\s+upstream_unavailable\s+chosen\s+office-gpu\/qwen3\s+fallback\s+success\s+tried\s+office-gpu\/gemma3\s+fallback\s+–\s+not needed/,
-        /1\. openai\/gpt-4o\s+main\s+upstream_throttled\s+4 ms\s+220 ms\s+216 ms/,
-        /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
-      ]
-    ) assertMatch(text, pattern, text);
-    const bars = await shown.value<number[][]>(
-      `[...document.querySelectorAll("#timeline .gantt .fill")].map((one) =>
-      [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
-    );
-    assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
   },
 );
 
