@@ -1,7 +1,7 @@
 import type { Snapshot } from "../../../src/admin/snapshot.ts";
 import { AT_MS, BUSY, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { assertNoErrors, browserTest } from "../../support/browser.ts";
+import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
 import { drawnSteps, drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
@@ -134,68 +134,62 @@ browserTest(
   },
 );
 
-browserTest(
-  "the timeline of a call whose promise was broken says so, and calls nothing verified",
-  async (browser) => {
-    const failure = "promise_broken: The response is no object of the schema.";
-    const verified = ["response_format.json_schema.strict"];
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const broken = { ...call, failure, code: "promise_broken", verified };
-    await using admin = serveScripted({ ...BUSY, finished: [broken] });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
+const [SERVED] = BUSY.finished;
+if (SERVED === undefined) throw new Error("the snapshot has no finished call");
+const { route: _route, ...UNROUTED } = SERVED.access;
+const NOWHERE = {
+  ...SERVED,
+  targets: [],
+  attempts: [],
+  failure: "unsupported_feature: It cannot.",
+};
+
+/** Opens the timeline of a call, in place of the open one, and returns its text. */
+async function timelineOf({ page, until, text }: TestPage, number: number): Promise<string> {
+  const button = `[aria-label^="Timeline of call ${number},"]`;
+  await page.click(button);
+  await until(`document.querySelector('${button}').closest("tr").nextElementSibling
+    ?.querySelector("#timeline") instanceof Element`);
+  return await text("#timeline");
+}
+
+drawnSteps("timelines of calls that failed", {
+  ...BUSY,
+  finished: [
+    {
+      ...SERVED,
+      number: 4,
+      failure: "promise_broken: The response is no object of the schema.",
+      code: "promise_broken",
+      verified: ["response_format.json_schema.strict"],
+    },
+    { ...SERVED, number: 3, failure: "circuit_open: It rests.", verified: ["tool_choice"] },
+    { ...NOWHERE, number: 2 },
+    { ...NOWHERE, number: 1, access: UNROUTED },
+  ],
+}, {
+  "the timeline of a call whose promise was broken says so, and calls nothing verified": async (
+    shown,
+  ) => {
+    const text = await timelineOf(shown, 4);
     assertMatch(text, /promise_broken: The response is no object of the schema\./);
     assertMatch(text, /Checked, and broken\s+response_format\.json_schema\.strict/);
     assertEquals(text.includes("Verified"), false);
-    assertNoErrors(shown);
   },
-);
-
-browserTest(
-  "the timeline of a call that failed calls nothing verified, and no target one that served it",
-  async (browser) => {
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const failed = { ...call, failure: "circuit_open: It rests.", verified: ["tool_choice"] };
-    await using admin = serveScripted({ ...BUSY, finished: [failed] });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
-    assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
-    assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
-    assertNoErrors(shown);
+  "the timeline of a call that failed calls nothing verified, and no target one that served it":
+    async (shown) => {
+      const text = await timelineOf(shown, 3);
+      assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
+      assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
+    },
+  "the timeline of a call without targets says whether it has a route": async (shown) => {
+    assertMatch(
+      await timelineOf(shown, 2),
+      /No target of the route can continue the stored object\./,
+    );
+    assertMatch(await timelineOf(shown, 1), /The call was not routed\./);
   },
-);
-
-browserTest(
-  "the timeline of a call without targets says whether it has a route",
-  async (browser) => {
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const { route: _route, ...unrouted } = call.access;
-    const bare = { ...call, targets: [], attempts: [], failure: "unsupported_feature: It cannot." };
-    const finished = [{ ...bare, number: 2 }, { ...bare, number: 1, access: unrouted }];
-    await using admin = serveScripted({ ...BUSY, finished });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    for (
-      const [number, note] of [
-        [2, "No target of the route can continue the stored object."],
-        [1, "The call was not routed."],
-      ]
-    ) {
-      await shown.page.click(`[aria-label^="Timeline of call ${number},"]`);
-      await shown.until(`document.querySelector("#timeline")?.innerText.includes("${note}")`);
-    }
-    assertNoErrors(shown);
-  },
-);
+});
 
 browserTest(
   "a held list of finished calls does not move until the person continues",
