@@ -60,27 +60,24 @@ let shared: BrowserProcess | null = null;
 let isSharing = false;
 
 /**
- * Registers a test in a browser. The tests of a file have one browser and a context each; a test
- * with options has a browser with these options. Without a browser it fails where CI is set, and is
- * listed as ignored with the reason elsewhere.
+ * Registers a test in a browser. The tests that share an isolate have one browser and a context
+ * each. Without a browser it fails where CI is set, and is listed as ignored with the reason
+ * elsewhere.
  */
 export function browserTest(
   name: string,
-  run: (browser: TestBrowser) => Promise<void>,
-  ...options: readonly string[]
+  run: (browser: TestBrowser, context: Deno.TestContext) => Promise<void>,
 ): void {
   const missing = missingBrowser();
   if (missing !== null && Deno.env.get("CI") === undefined) {
     Deno.test({ name: `${name} (ignored: ${missing})`, ignore: true, fn() {} });
     return;
   }
-  if (missing === null && options.length === 0) shareBrowser();
-  Deno.test(name, async () => {
+  if (missing === null) shareBrowser();
+  Deno.test(name, async (context) => {
     if (missing !== null) throw new Error(missing);
-    await using own = options.length > 0 ? await startBrowser(options) : null;
-    const browserWSEndpoint = (own ?? shared)?.endpoint ?? "";
-    await using browser = await connectBrowser(browserWSEndpoint);
-    await run(browser);
+    await using browser = await connectBrowser(shared?.endpoint ?? "");
+    await run(browser, context);
   });
 }
 
@@ -112,11 +109,11 @@ interface BrowserProcess extends AsyncDisposable {
   readonly endpoint: string;
 }
 
-async function startBrowser(options: readonly string[] = []): Promise<BrowserProcess> {
+async function startBrowser(): Promise<BrowserProcess> {
   const path = Deno.env.get("CHROMIUM") ?? await unpackedBrowser();
   const profile = await Deno.makeTempDir();
   const process = new Deno.Command(path, {
-    args: [...BROWSER_OPTIONS, ...options, `--user-data-dir=${profile}`, "about:blank"],
+    args: [...BROWSER_OPTIONS, `--user-data-dir=${profile}`, "about:blank"],
     // With the locale C or POSIX of a machine Intl fails in the page.
     env: { LANG: "en_US.UTF-8", LC_ALL: "en_US.UTF-8", TZ: "UTC" },
     stdin: "null",
@@ -191,6 +188,11 @@ const BROWSER_OPTIONS = [
   "--no-default-browser-check",
   "--hide-scrollbars",
   "--lang=en-US",
+  // Processes that no test looks at: each takes processor time with every page.
+  "--in-process-gpu",
+  "--disable-features=SpareRendererForSitePerProcess,IsolateOrigins,site-per-process",
+  // A foreign name that points at this machine.
+  "--host-resolver-rules=MAP evil.example 127.0.0.1",
 ];
 
 /** Reads the messages of a starting browser up to the address at which it is driven. */

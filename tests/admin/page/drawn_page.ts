@@ -27,3 +27,26 @@ export function drawnTest(
     assertNoErrors(shown);
   });
 }
+
+/** What one step of a test does with the page that the steps share. */
+export type DrawnStep = (shown: TestPage, admin: ScriptedAdmin) => Promise<void>;
+
+/**
+ * Registers a test whose steps, by their promises, share a page in their order: to open one costs
+ * more than most of them. A step leaves the page as the following ones need it.
+ */
+export function drawnSteps(
+  name: string,
+  first: Snapshot,
+  steps: Readonly<Record<string, DrawnStep>>,
+): void {
+  browserTest(name, async (browser, context) => {
+    await using admin = serveScripted(first);
+    const shown = await browser.open(admin.url);
+    await shown.until(IS_DRAWN);
+    for (const [promise, step] of Object.entries(steps)) {
+      await context.step(promise, () => step(shown, admin));
+    }
+    assertNoErrors(shown);
+  });
+}

@@ -124,17 +124,17 @@ browserTest(
     let sent = 0;
 
     async function serveCalls(count: number) {
-      for (; sent < count; sent += 250) {
+      for (; sent < count; sent += 500) {
         const atMs = BUSY.atMs + sent * 4;
         admin.send({
           ...BUSY,
           atMs,
           seconds: busySeconds(atMs).slice(-1),
-          finishedCount: sent + 250,
-          finished: Array.from({ length: 100 }, (_, at) => finishedCall(sent + 250 - at)),
+          finishedCount: sent + 500,
+          finished: Array.from({ length: 100 }, (_, at) => finishedCall(sent + 500 - at)),
           running: BUSY.running.map((call) => ({ ...call, id: `${call.id} ${sent}` })),
         });
-        const isShown = `document.querySelector('[aria-label^="Timeline of call ${sent + 250},"]')`;
+        const isShown = `document.querySelector('[aria-label^="Timeline of call ${sent + 500},"]')`;
         await shown.until(`${isShown} !== null`);
       }
     }

@@ -16,7 +16,6 @@ browserTest(
       assertEquals(local?.status(), 200);
     });
   },
-  "--host-resolver-rules=MAP evil.example 127.0.0.1",
 );
 
 browserTest("a page of another origin cannot read or frame the admin page", async (browser) => {

@@ -1,4 +1,4 @@
-import { BUSY } from "../../support/admin_snapshots.ts";
+import { BUSY, EMPTY } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
@@ -34,7 +34,8 @@ drawnTest(
 browserTest(
   "seven tabs of one browser all load, and the form explains a request while the others are open",
   async (browser) => {
-    await using admin = serveScripted(BUSY, { explain: { lines: ["Route main"], isServed: true } });
+    const explain = { lines: ["Route main"], isServed: true };
+    await using admin = serveScripted(EMPTY, { explain });
     const tabs: TestPage[] = [];
     for (let tab = 0; tab < 7; tab++) {
       // A person sees one tab: opening another one hides those before it.

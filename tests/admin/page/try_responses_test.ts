@@ -2,7 +2,7 @@ import { BUSY } from "../../support/admin_snapshots.ts";
 import { assertEquals, assertMatch } from "../../support/assert.ts";
 import { assertNoErrors, browserTest } from "../../support/browser.ts";
 import { simulatedConfig, whileAdminServes } from "./served_admin.ts";
-import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
+import { drawnSteps, drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
 const STATUS = `document.querySelector("#try .answer [role=status]")?.innerText ?? ""`;
 
@@ -36,45 +36,22 @@ const RESPONSES: readonly (readonly [number, string, RegExp])[] = [
   ],
 ];
 
-drawnTest(
-  "Try it shows each form of error as one, an absent error as none, and what of a text it does not show",
-  BUSY,
-  async (shown) => {
-    for (const [status, body, pattern] of RESPONSES) {
-      const type = body.startsWith("data:") ? "text/event-stream" : "application/json";
-      await shown.value(`(() => { globalThis.fetch = async () => new Response(
+drawnSteps("the forms over responses that the test writes", BUSY, {
+  "Try it shows each form of error as one, an absent error as none, and what of a text it does not show":
+    async (shown) => {
+      for (const [status, body, pattern] of RESPONSES) {
+        const type = body.startsWith("data:") ? "text/event-stream" : "application/json";
+        await shown.value(`(() => { globalThis.fetch = async () => new Response(
       ${
-        JSON.stringify(body)
-      }, { status: ${status}, headers: { "content-type": "${type}" } }); })()`);
-      await shown.page.click("#try button[type=submit]");
-      await shown.until(`/Complete|Failed/.test(${STATUS}) && (${STATUS}).includes("${status}") &&
+          JSON.stringify(body)
+        }, { status: ${status}, headers: { "content-type": "${type}" } }); })()`);
+        await shown.page.click("#try button[type=submit]");
+        await shown.until(`/Complete|Failed/.test(${STATUS}) && (${STATUS}).includes("${status}") &&
       ${pattern}.test(document.querySelector("#try .answer").innerText)`);
-      assertMatch(await shown.text("#try .answer"), pattern);
-    }
-  },
-);
-
-drawnTest("Try it says that no route names a model while the form names none", {
-  ...BUSY,
-  exampleModel: null,
-}, async (shown, admin) => {
-  const note =
-    `document.querySelector("#try").innerText.includes("No route names a model for a call")`;
-  assertEquals(await shown.value(note), true);
-  await shown.page.click("#try [name=model]", { count: 3 });
-  await shown.page.keyboard.type("gpt-4o");
-  await shown.until(`!${note}`);
-  await shown.page.click("#try [name=model]", { count: 3 });
-  await shown.page.keyboard.type("auto");
-  await shown.until(note);
-  admin.send(BUSY);
-  await shown.until(`!${note}`);
-});
-
-drawnTest(
-  "the buttons of Try it keep the focus when they have nothing to do",
-  BUSY,
-  async (shown) => {
+        assertMatch(await shown.text("#try .answer"), pattern);
+      }
+    },
+  "the buttons of Try it keep the focus when they have nothing to do": async (shown) => {
     await shown.value(`(() => {
     globalThis.sent = 0;
     globalThis.fetch = (_url, { signal }) => {
@@ -97,7 +74,41 @@ drawnTest(
     await shown.value(`${painted}.then(() => null)`);
     assertEquals(await focused(), "Stop");
   },
-);
+  "only the newest explanation is shown": async (shown) => {
+    await shown.value(`(() => {
+    globalThis.answers = [];
+    globalThis.fetch = () => new Promise((resolve) => globalThis.answers.push((line) =>
+      resolve(new Response(JSON.stringify({ lines: [line], isServed: true })))));
+  })()`);
+    await shown.page.type("#explain [name=model]", "one");
+    await shown.page.click("#explain button");
+    await shown.page.click("#explain button");
+    await shown.value(`(() => { globalThis.answers[1]("newest"); })()`);
+    await shown.until(`document.querySelector("#explain pre")?.textContent === "newest"`);
+    await shown.value(`(async () => {
+    globalThis.answers[0]("late");
+    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+  })()`);
+    assertEquals(await shown.text("#explain pre"), "newest");
+  },
+});
+
+drawnTest("Try it says that no route names a model while the form names none", {
+  ...BUSY,
+  exampleModel: null,
+}, async (shown, admin) => {
+  const note =
+    `document.querySelector("#try").innerText.includes("No route names a model for a call")`;
+  assertEquals(await shown.value(note), true);
+  await shown.page.click("#try [name=model]", { count: 3 });
+  await shown.page.keyboard.type("gpt-4o");
+  await shown.until(`!${note}`);
+  await shown.page.click("#try [name=model]", { count: 3 });
+  await shown.page.keyboard.type("auto");
+  await shown.until(note);
+  admin.send(BUSY);
+  await shown.until(`!${note}`);
+});
 
 browserTest("leaving the page ends the call of Try it at the gateway", async (browser) => {
   await whileAdminServes(async ({ page }) => {
@@ -113,22 +124,4 @@ browserTest("leaving the page ends the call of Try it at the gateway", async (br
     await witness.until(`${calls}.includes("client left") && ${calls}.includes("Running 0 calls")`);
     assertNoErrors(witness);
   }, simulatedConfig);
-});
-
-drawnTest("only the newest explanation is shown", BUSY, async (shown) => {
-  await shown.value(`(() => {
-    globalThis.answers = [];
-    globalThis.fetch = () => new Promise((resolve) => globalThis.answers.push((line) =>
-      resolve(new Response(JSON.stringify({ lines: [line], isServed: true })))));
-  })()`);
-  await shown.page.type("#explain [name=model]", "one");
-  await shown.page.click("#explain button");
-  await shown.page.click("#explain button");
-  await shown.value(`(() => { globalThis.answers[1]("newest"); })()`);
-  await shown.until(`document.querySelector("#explain pre")?.textContent === "newest"`);
-  await shown.value(`(async () => {
-    globalThis.answers[0]("late");
-    await new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
-  })()`);
-  assertEquals(await shown.text("#explain pre"), "newest");
 });

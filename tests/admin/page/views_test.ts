@@ -1,14 +1,12 @@
 import type { Snapshot } from "../../../src/admin/snapshot.ts";
 import { AT_MS, BUSY, EMPTY, finishedCall } from "../../support/admin_snapshots.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
-import { assertNoErrors, browserTest } from "../../support/browser.ts";
+import { assertNoErrors, browserTest, type TestPage } from "../../support/browser.ts";
 import { serveScripted } from "../../support/scripted_admin.ts";
-import { drawnTest, IS_DRAWN } from "./drawn_page.ts";
+import { drawnSteps, drawnTest, IS_DRAWN } from "./drawn_page.ts";
 
-drawnTest(
-  "each view of the admin page shows its part of a snapshot with units",
-  BUSY,
-  async (shown) => {
+drawnSteps("a page of a busy gateway", BUSY, {
+  "each view of the admin page shows its part of a snapshot with units": async (shown) => {
     const parts = {
       header: /Switchyard\s+live\s+Charts\s+Providers/,
       "#facts": /1\.0\.0[^]*1 d 2 h[^]*generation 4[^]*sqlite, answers in 0\.21 ms[^]*12 calls/,
@@ -40,12 +38,7 @@ drawnTest(
     );
     assert(painted.every((colours) => colours > 3), `painted canvases: ${painted}`);
   },
-);
-
-drawnTest(
-  "each chart of the admin page has its numbers in a table by minute",
-  BUSY,
-  async (shown) => {
+  "each chart of the admin page has its numbers in a table by minute": async (shown) => {
     const labels = await shown.value<string[]>(
       `[...document.querySelectorAll(".plot")].map((one) => one.getAttribute("aria-label"))`,
     );
@@ -75,7 +68,31 @@ drawnTest(
       /^11:59(\s+[\d.]+\/s){4}$/,
     );
   },
-);
+  "the timeline of a finished call shows its route, targets, attempts and losses": async (
+    shown,
+  ) => {
+    await shown.page.click('[aria-label^="Timeline of call 7582"]');
+    await shown.until(`document.querySelector("#timeline") !== null`);
+    const text = await shown.text("#timeline");
+    for (
+      const pattern of [
+        /POST \/v1\/chat\/completions[^]*complete 200 at 22 Nov 2026, 11:59:59/,
+        /Session\s+build-42\s+Route\s+coding\s+Served by\s+office-gpu\/qwen3\s+Requested model\s+claude-sonnet-4-5/,
+        /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+miss/,
+        /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
+        /claude\/claude-sonnet-4-5\s+target\s+–\s+passed over: its circuit breaker is open, or all its keys rest/,
+        /openai\/gpt-4o\s+target\s+upstream_unavailable\s+chosen\s+office-gpu\/qwen3\s+fallback\s+success\s+tried\s+office-gpu\/gemma3\s+fallback\s+–\s+not needed/,
+        /1\. openai\/gpt-4o\s+main\s+upstream_throttled\s+4 ms\s+220 ms\s+216 ms/,
+        /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
+      ]
+    ) assertMatch(text, pattern, text);
+    const bars = await shown.value<number[][]>(
+      `[...document.querySelectorAll("#timeline .gantt .fill")].map((one) =>
+      [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
+    );
+    assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
+  },
+});
 
 browserTest(
   "each key of a pool shows whether it is used, rests or is kept back",
@@ -117,95 +134,62 @@ browserTest(
   },
 );
 
-browserTest(
-  "the timeline of a call whose promise was broken says so, and calls nothing verified",
-  async (browser) => {
-    const failure = "promise_broken: The response is no object of the schema.";
-    const verified = ["response_format.json_schema.strict"];
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const broken = { ...call, failure, code: "promise_broken", verified };
-    await using admin = serveScripted({ ...BUSY, finished: [broken] });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
+const [SERVED] = BUSY.finished;
+if (SERVED === undefined) throw new Error("the snapshot has no finished call");
+const { route: _route, ...UNROUTED } = SERVED.access;
+const NOWHERE = {
+  ...SERVED,
+  targets: [],
+  attempts: [],
+  failure: "unsupported_feature: It cannot.",
+};
+
+/** Opens the timeline of a call, in place of the open one, and returns its text. */
+async function timelineOf({ page, until, text }: TestPage, number: number): Promise<string> {
+  const button = `[aria-label^="Timeline of call ${number},"]`;
+  await page.click(button);
+  await until(`document.querySelector('${button}').closest("tr").nextElementSibling
+    ?.querySelector("#timeline") instanceof Element`);
+  return await text("#timeline");
+}
+
+drawnSteps("timelines of calls that failed", {
+  ...BUSY,
+  finished: [
+    {
+      ...SERVED,
+      number: 4,
+      failure: "promise_broken: The response is no object of the schema.",
+      code: "promise_broken",
+      verified: ["response_format.json_schema.strict"],
+    },
+    { ...SERVED, number: 3, failure: "circuit_open: It rests.", verified: ["tool_choice"] },
+    { ...NOWHERE, number: 2 },
+    { ...NOWHERE, number: 1, access: UNROUTED },
+  ],
+}, {
+  "the timeline of a call whose promise was broken says so, and calls nothing verified": async (
+    shown,
+  ) => {
+    const text = await timelineOf(shown, 4);
     assertMatch(text, /promise_broken: The response is no object of the schema\./);
     assertMatch(text, /Checked, and broken\s+response_format\.json_schema\.strict/);
     assertEquals(text.includes("Verified"), false);
-    assertNoErrors(shown);
   },
-);
-
-browserTest(
-  "the timeline of a call that failed calls nothing verified, and no target one that served it",
-  async (browser) => {
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const failed = { ...call, failure: "circuit_open: It rests.", verified: ["tool_choice"] };
-    await using admin = serveScripted({ ...BUSY, finished: [failed] });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    await shown.page.click(`[aria-label^="Timeline of call ${call.number},"]`);
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
-    assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
-    assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
-    assertNoErrors(shown);
-  },
-);
-
-browserTest(
-  "the timeline of a call without targets says whether it has a route",
-  async (browser) => {
-    const [call] = BUSY.finished;
-    if (call === undefined) throw new Error("the snapshot has no finished call");
-    const { route: _route, ...unrouted } = call.access;
-    const bare = { ...call, targets: [], attempts: [], failure: "unsupported_feature: It cannot." };
-    const finished = [{ ...bare, number: 2 }, { ...bare, number: 1, access: unrouted }];
-    await using admin = serveScripted({ ...BUSY, finished });
-    const shown = await browser.open(admin.url);
-    await shown.until(IS_DRAWN);
-    for (
-      const [number, note] of [
-        [2, "No target of the route can continue the stored object."],
-        [1, "The call was not routed."],
-      ]
-    ) {
-      await shown.page.click(`[aria-label^="Timeline of call ${number},"]`);
-      await shown.until(`document.querySelector("#timeline")?.innerText.includes("${note}")`);
-    }
-    assertNoErrors(shown);
-  },
-);
-
-drawnTest(
-  "the timeline of a finished call shows its route, targets, attempts and losses",
-  BUSY,
-  async (shown) => {
-    await shown.page.click('[aria-label^="Timeline of call 7582"]');
-    await shown.until(`document.querySelector("#timeline") !== null`);
-    const text = await shown.text("#timeline");
-    for (
-      const pattern of [
-        /POST \/v1\/chat\/completions[^]*complete 200 at 22 Nov 2026, 11:59:59/,
-        /Session\s+build-42\s+Route\s+coding\s+Served by\s+office-gpu\/qwen3\s+Requested model\s+claude-sonnet-4-5/,
-        /First byte\s+1\.4 s\s+First token\s+1\.45 s\s+Total\s+4\.87 s\s+Waited for a slot\s+121 ms\s+Cache\s+miss/,
-        /Tokens\s+5,210 in, 640 out\s+Cost\s+\$0\.0142\s+Verified\s+response_format\s+Lossy fields\s+reasoning_effort, messages\[2\]\.content\[1\]/,
-        /claude\/claude-sonnet-4-5\s+target\s+–\s+passed over: its circuit breaker is open, or all its keys rest/,
-        /openai\/gpt-4o\s+target\s+upstream_unavailable\s+chosen\s+office-gpu\/qwen3\s+fallback\s+success\s+tried\s+office-gpu\/gemma3\s+fallback\s+–\s+not needed/,
-        /1\. openai\/gpt-4o\s+main\s+upstream_throttled\s+4 ms\s+220 ms\s+216 ms/,
-        /3\. office-gpu\/qwen3\s+–\s+success\s+1\.23 s\s+4\.87 s\s+3\.64 s/,
-      ]
-    ) assertMatch(text, pattern, text);
-    const bars = await shown.value<number[][]>(
-      `[...document.querySelectorAll("#timeline .gantt .fill")].map((one) =>
-      [one.getAttribute("x"), one.getAttribute("width")].map(Number).map(Math.round))`,
+  "the timeline of a call that failed calls nothing verified, and no target one that served it":
+    async (shown) => {
+      const text = await timelineOf(shown, 3);
+      assertMatch(text, /Last target\s[^]*Not verified\s+tool_choice/);
+      assertEquals([text.includes("Verified"), text.includes("Served by")], [false, false]);
+    },
+  "the timeline of a call without targets says whether it has a route": async (shown) => {
+    assertMatch(
+      await timelineOf(shown, 2),
+      /No target of the route can continue the stored object\./,
     );
-    assertEquals(bars, [[0, 4], [5, 18], [25, 75]]);
+    assertMatch(await timelineOf(shown, 1), /The call was not routed\./);
   },
-);
+});
 
 browserTest(
   "a held list of finished calls does not move until the person continues",
