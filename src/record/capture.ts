@@ -5,6 +5,7 @@ import { sseText } from "../formats/sse.ts";
 import type { Call, Capture } from "../call/call.ts";
 import { endpointContent } from "./endpoint_content.ts";
 import { recordedHeaders, recordHead, respondedHeaders } from "./head.ts";
+import { withoutLogprobs } from "./logprobs.ts";
 import { newMask } from "./mask_call.ts";
 import { hasOnlyHead, type Selection, selectRecord } from "./select.ts";
 import type { WrittenRecord } from "./written_record.ts";
@@ -86,15 +87,16 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     const { json, key, maxChars } = mask.clientKey;
     // Masked before it is cut, and cut before a key that may be only begun, so that no part of one
     // is left.
-    const recorded = (text: string) => {
-      const masked = json(text.slice(0, MAX_BODY_CHARS + 1 + maxChars));
+    const recorded = (text: string, isResponse: boolean) => {
+      const taken = text.slice(0, MAX_BODY_CHARS + 1 + maxChars);
+      const masked = isResponse ? withoutLogprobs(json(taken), taken) : json(taken);
       const isCut = text.length > MAX_BODY_CHARS + 1 + maxChars;
       return textBeginning(
         isCut ? masked.slice(0, masked.length - maxChars) : masked,
         MAX_BODY_CHARS,
       );
     };
-    const text = kind === "none" || isDropped ? null : recorded(response);
+    const text = kind === "none" || isDropped ? null : recorded(response, true);
     return {
       id: call.id,
       at,
@@ -102,7 +104,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       request: {
         headers: recordedHeaders(call, mask),
         query: mask.query(queryOf(url)),
-        body: request === null ? null : recorded(request),
+        body: request === null ? null : recorded(request, false),
       },
       response: {
         headers: respondedHeaders(call, mask),

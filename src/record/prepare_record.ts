@@ -4,6 +4,7 @@ import { textBeginning } from "../core/text_beginning.ts";
 import { clientKeyRule } from "./client_key_rule.ts";
 import { contentFacts, FACTS, NO_CONTENT_FACTS, responseId } from "./content_facts.ts";
 import { responseObjects } from "./events_of.ts";
+import { withoutLogprobs } from "./logprobs.ts";
 import type { MaskingRule } from "./mask_text.ts";
 import type { CallRecord, RecordHead } from "./record.ts";
 import type { BegunMask, RecordMask } from "./record_mask.ts";
@@ -118,8 +119,8 @@ function masked(
   const short = (one: string) => textBeginning(one, MAX_NAME_CHARS);
   const name = (one: string) => short(mask.body(one, one.length >= MAX_KNOWN_NAME_CHARS - 1));
   const nameOrNull = (one: string | null) => one === null ? null : name(one);
-  const body = (one: string | null, part: "request" | "response") =>
-    one === null ? null : mask.body(one, isCut(part));
+  const hidden = (one: string | null, mask: (one: string, isCut: boolean) => string) =>
+    one === null ? null : withoutLogprobs(mask(one, isCut("response")), one, isCut("response"));
   const headers = (fields: Readonly<Record<string, string>>) =>
     Object.fromEntries(
       Object.entries(fields).map(([name, value]) => [name, mask.header(value)]),
@@ -138,16 +139,14 @@ function masked(
       request: {
         headers: headers(request.headers),
         query: mask.query(request.query),
-        body: body(request.body, "request"),
+        body: request.body === null ? null : mask.body(request.body, isCut("request")),
       },
     },
     ...response !== undefined && {
       response: {
         headers: headers(response.headers),
-        body: body(response.body, "response"),
-        events: response.events === null
-          ? null
-          : mask.events(response.events, isCut("response"), further),
+        body: hidden(response.body, mask.body),
+        events: hidden(response.events, (one, isCut) => mask.events(one, isCut, further)),
       },
     },
   };
