@@ -290,7 +290,9 @@ Deno.test("the last good token of a file is used while the file is empty, and on
     );
     // The file is read outside the scripted world, so a look is awaited by its own promise.
     const look = async (text: string) => {
-      await Deno.writeTextFile(path, text);
+      // A look that still reads must not see a file that is cleared and not yet written.
+      await Deno.writeTextFile(`${path}.new`, text);
+      await Deno.rename(`${path}.new`, path);
       await world.advance(30_000);
       for (const id of gateway.generation.credentials.keys()) await credentials.renew(id);
       await ask();
