@@ -1,5 +1,6 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import { isNamedByClient } from "./answer_paths.ts";
+import { textOfDataUrl } from "./classes.ts";
 import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
@@ -82,9 +83,10 @@ export function kindOf(
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
-/** True for bytes in an address (RFC 2397). */
+/** True for bytes in an address (RFC 2397), with no text behind them. */
 function isData(string: string): boolean {
-  return string.startsWith("data:") && /^data:[^,]{0,256};base64,/.test(string);
+  const address = string.startsWith("data:") ? textOfDataUrl(string) : null;
+  return address !== null && address !== string;
 }
 
 /** True if the member `name` is that of a tool. */

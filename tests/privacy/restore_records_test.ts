@@ -310,6 +310,12 @@ Deno.test("ids, names, signatures, encrypted content and bytes are never changed
   assertEquals(finishDocument(answer, text, PLAIN), text);
 });
 
+Deno.test("a text that begins with the data of a file has the values that are behind it", () => {
+  const written = (value: string) =>
+    JSON.stringify({ content: `data:image/png;base64,iVBORw0KGgo=\n\nMail it to ${value}` });
+  assertEquals(finishDocument(answerOf().answer, written(TOKEN), PLAIN), written(VALUE));
+});
+
 Deno.test("the members of a document or a file that its client has named are no names of a protocol", () => {
   const written = (id: string) =>
     JSON.stringify({
