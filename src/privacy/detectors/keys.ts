@@ -3,8 +3,8 @@ import { isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /**
- * Text that may be before a key: the beginning, no part of a word, or the end of an escape. A hyphen
- * is no part of a word where a list or the removed line of a difference begins.
+ * Text that may be before a key: the beginning, no part of a word, or the end of an escape. A
+ * hyphen is no part of a word where a list or the removed line of a difference begins.
  */
 const BEFORE = String
   .raw`(?:^|[^A-Za-z0-9-]|(?<![A-Za-z0-9])-|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})`;
