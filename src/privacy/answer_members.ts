@@ -1,5 +1,6 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import { isNamedByClient } from "./answer_paths.ts";
+import { textOfDataUrl } from "./classes.ts";
 import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
@@ -74,21 +75,29 @@ export function kindOf(
   const holder = path.at(-2);
   if (key === "data" && (holder === "audio" || holder === "input_audio")) return null;
   if (isData(string)) return null;
-  if (key === "thinking" && isSigned(parent?.signature, isThinkingSigned)) return "signed";
+  const isThinking = key === "thinking" || (key === "text" && path.at(-3) === "reasoning_details");
+  const mayBeSigned = isThinkingSigned || isBlockOfChunk(path);
+  if (isThinking && isSigned(parent?.signature, mayBeSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
   const isText = TEXTS.has(key) && !OTHER_TEXTS.test(type);
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
-/** True for bytes in an address (RFC 2397). */
+/** True for bytes in an address (RFC 2397), with no text behind them. */
 function isData(string: string): boolean {
-  return string.startsWith("data:") && /^data:[^,]{0,256};base64,/.test(string);
+  const address = string.startsWith("data:") ? textOfDataUrl(string) : null;
+  return address !== null && address !== string;
 }
 
 /** True if the member `name` is that of a tool. */
 function isTool(path: StringPlace["path"], parent: StringPlace["parent"]): boolean {
   if (path.at(-2) === "function" || path.at(-2) === "custom") return true;
   return parent !== null && ("arguments" in parent || "input" in parent || "parameters" in parent);
+}
+
+/** True in a list of blocks of a chat stream, where the signature comes after the text. */
+function isBlockOfChunk(path: StringPlace["path"]): boolean {
+  return path[0] === "choices" && path[2] === "delta" && typeof path.at(-2) === "number";
 }
 
 /**

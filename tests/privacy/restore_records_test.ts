@@ -310,6 +310,12 @@ Deno.test("ids, names, signatures, encrypted content and bytes are never changed
   assertEquals(finishDocument(answer, text, PLAIN), text);
 });
 
+Deno.test("a text that begins with the data of a file has the values that are behind it", () => {
+  const written = (value: string) =>
+    JSON.stringify({ content: `data:image/png;base64,iVBORw0KGgo=\n\nMail it to ${value}` });
+  assertEquals(finishDocument(answerOf().answer, written(TOKEN), PLAIN), written(VALUE));
+});
+
 Deno.test("the members of a document or a file that its client has named are no names of a protocol", () => {
   const written = (id: string) =>
     JSON.stringify({
@@ -334,6 +340,36 @@ Deno.test("thinking that the gateway has sealed shows values; that of the provid
     JSON.parse(finishDocument(answerOf().answer, JSON.stringify(block), form)).thinking,
     VALUE,
   );
+});
+
+Deno.test("thinking that a host signs in Chat Completions keeps its tokens, also before its signature; unsigned one has the values", () => {
+  const detail = { type: "reasoning.text", text: TOKEN }, block = { thinking: TOKEN };
+  const listsOf = (more: object) => ({
+    reasoning_details: [{ ...detail, ...more }],
+    thinking_blocks: [{ ...block, ...more }],
+  });
+  const signature = "QUJD".repeat(30);
+  const sent = [
+    chunk(0, listsOf({ signature: null })),
+    chunk(0, {
+      reasoning_details: [{ signature }],
+      thinking_blocks: [{ thinking: "", signature }],
+    }),
+    chunk(0, { reasoning: TOKEN }),
+  ];
+  const { records } = run(answerOf().answer, sent);
+  assertEquals(records.slice(0, 2), sent.slice(0, 2));
+  assertEquals(JSON.parse(records[2]?.data ?? "").choices[0].delta.reasoning, VALUE);
+  const wholeOf = (message: object) => {
+    const text = JSON.stringify({ choices: [{ index: 0, message }] });
+    return JSON.parse(finishDocument(answerOf().answer, text, PLAIN)).choices[0].message;
+  };
+  assertEquals(wholeOf(listsOf({ signature })), listsOf({ signature }));
+  const unsigned = wholeOf(listsOf({ signature: null }));
+  assertEquals([unsigned.reasoning_details[0].text, unsigned.thinking_blocks[0].thinking], [
+    VALUE,
+    VALUE,
+  ]);
 });
 
 Deno.test("a value in the text of structured output is escaped, in a delta and as a whole", () => {

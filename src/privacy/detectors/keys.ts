@@ -2,15 +2,21 @@ import type { Finder } from "../types.ts";
 import { isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
-/** Text that may be before a key: the beginning, no part of a word, or the end of an escape. */
-const BEFORE = String.raw`(?:^|[^A-Za-z0-9-]|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})`;
+/**
+ * Text that may be before a key: the beginning, no part of a word, or the end of an escape. A
+ * hyphen is no part of a word where a list or the removed line of a difference begins.
+ */
+const BEFORE = String
+  .raw`(?:^|[^A-Za-z0-9-]|(?<![A-Za-z0-9])-|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})`;
 
 /** Sources of the prefix of a key and of what follows it. */
 type PrefixedKey = readonly [prefix: string, rest: string];
 
 /** Returns the source of keys with a prefix. What precedes it is only looked at behind a prefix. */
 function sourceOf([prefix, rest]: PrefixedKey): string {
-  return `(?:${prefix})(?<=${BEFORE}(?:${prefix}))${rest}`;
+  // Only a prefix that ends with a hyphen may be among words that hyphens join.
+  const before = prefix.endsWith("-") ? BEFORE : `(?:-|${BEFORE})`;
+  return `(?:${prefix})(?<=${before}(?:${prefix}))${rest}`;
 }
 
 const AWS: PrefixedKey = ["A(?:KIA|SIA|BIA|CCA)", "[A-Z0-9]{16}(?![A-Za-z0-9])"];
@@ -25,10 +31,10 @@ const SLACK: PrefixedKey = ["xox[abeoprs]-", "[A-Za-z0-9-]{10,250}"];
 const PART = "[A-Za-z0-9_-]";
 
 /**
- * First part of a signed token behind its `eyJ`. Behind an underscore the last beginning counts: if
+ * First part of a signed token behind its `eyJ`. Behind such a sign the last beginning counts: if
  * each one read the whole run of such characters, the time would be their product.
  */
-const HEADER = `(?:(?<!_eyJ)${PART}{8,680}|(?<=_eyJ)(?:(?!_eyJ)${PART}){8,680})`;
+const HEADER = `(?:(?<![_-]eyJ)${PART}{8,680}|(?<=[_-]eyJ)(?:(?![_-]eyJ)${PART}){8,680})`;
 
 /** Keys of services by their prefix, and signed tokens (RFC 7519). */
 const SERVICES: readonly PrefixedKey[] = [

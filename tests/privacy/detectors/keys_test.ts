@@ -27,7 +27,20 @@ const KEYS: Readonly<Record<string, readonly string[]>> = {
 Deno.test("keys are found by their prefix, between any signs and behind escapes", () => {
   for (const [detector, keys] of Object.entries(KEYS)) {
     for (const key of keys) {
-      const before = ["", "key=", '"', String.raw`a\n`, String.raw`\u003c`, "%20", "_", "my_"];
+      const before = [
+        "",
+        "key=",
+        '"',
+        String.raw`a\n`,
+        String.raw`\u003c`,
+        "%20",
+        "_",
+        "my_",
+        "-",
+        "a\n--",
+      ];
+      // Words joined by hyphens may have the other prefixes.
+      if (!/^(?:sk|xox.|glpat|pypi)-/.test(key)) before.push("my-");
       for (const text of [`key=${key};`, `"${key}"`, ...before.map((one) => `${one}${key}`)]) {
         assertEquals(valuesOf(text, `find: [${detector}], action: mask`), [key], text);
       }
