@@ -45,16 +45,22 @@ function saysSomething(said: JsonValue | undefined): boolean {
 }
 
 /**
- * True if a chunk or a completion has too many calls and choices besides the first one. `member` is
- * where a choice has its calls.
+ * Maximum number of choices in one chunk or completion; Chat Completions has at most 128. Each takes
+ * many times as long to read as a call.
+ */
+const MAX_CHOICES = 1_000;
+
+/**
+ * True if a chunk or a completion has too many choices, or too many calls in them. `member` is where
+ * a choice has its calls.
  */
 export function hasTooMany(chunk: JsonObject, member: "delta" | "message"): boolean {
   const choices = choicesOf(chunk);
-  let count = choices.length - 1;
+  let count = 0;
   for (const { [member]: said } of choices) {
     if (isObject(said) && Array.isArray(said.tool_calls)) count += said.tool_calls.length;
   }
-  return count > MAX_CALLS;
+  return choices.length > MAX_CHOICES || count > MAX_CALLS;
 }
 
 /** True if a chunk has pieces of tool calls. */
