@@ -269,7 +269,7 @@ async function sendUnlessOpen(
   let firstByteAt: number | null = null;
   let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
-  const span = report.span?.beginAttempt() ?? null;
+  const span = report.span?.beginAttempt(candidate.target.provider.settings) ?? null;
   try {
     const reply = await open(call, candidate, {
       span,

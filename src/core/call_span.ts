@@ -9,12 +9,18 @@ export interface SpanIds {
   readonly spanId: string;
 }
 
+/** A provider as it is called; a reload may change it before the call ends. */
+export interface CalledProvider {
+  readonly type: string;
+  readonly base_url: string;
+}
+
 /** Span of a call. It exists while spans are exported. */
 export interface CallSpan extends SpanIds {
   /** False if the trace is not sampled, so that the span is not exported. */
   readonly isExported: boolean;
   /** Begins the span of an attempt at an upstream. */
-  beginAttempt(): AttemptSpan;
+  beginAttempt(called: CalledProvider): AttemptSpan;
 }
 
 /** Span of an attempt at an upstream, which learns from what is sent and received. */

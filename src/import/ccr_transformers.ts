@@ -44,7 +44,8 @@ export function reportTransformer(item: Tree, place: string, type: string, repor
   } else if (PRIVATE.includes(name)) {
     report.noMeaning(item, "what the router does to its own requests");
   } else if (name === "deepseek" && type === "compat") {
-    report.carried(item, `${place}.compatibility_profile`);
+    const note = "more than 8192 tokens are requested as they are; the router cuts the limit";
+    report.differently(item, `${place}.compatibility_profile`, note);
   } else if (name === RESPONSES && type === "compat") {
     report.carried(item, "routing.routes[0].targets[].upstream_request_type");
   } else if (limitOf(item) !== null && type === "compat") {

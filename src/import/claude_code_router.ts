@@ -1,5 +1,5 @@
 import { PROVIDER_ID } from "../config/provider_schema.ts";
-import { HOSTS } from "../data/hosts.ts";
+import { hostAt, hostNamed, HOSTS } from "../data/hosts.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { readServer } from "./ccr_server.ts";
@@ -155,11 +155,16 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     const other = word ?? "provider";
     // Requests for `other/model` are for the provider with this name.
     const id = PROVIDER_ID.test(name) ? name : named.has(other) ? `${other}-api` : other;
-    const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
-    const key = secret === null
-      ? { text: null, note: "" }
-      : readKey(secret, read.host, variableName(id, "API_KEY"), variables);
     const type = isMessages ? "messages" : "compat";
+    // The usual variable of a host may be set already, to the key of that host.
+    const isOther = hostNamed(id) !== null && hostAt(type, read.url)?.name !== id;
+    const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
+    const key = secret === null ? { text: null, note: "" } : readKey(
+      secret,
+      read.host,
+      variableName(isOther ? `imported-${id}` : id, "API_KEY"),
+      variables,
+    );
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
     // For the Messages API it would be a default, and no limit.
     const most = isMessages ? null : maxTokens(use);

@@ -41,7 +41,10 @@ export function importLitellm(
   if (!parsed.ok) return parsed;
   const list = memberOf(parsed.root, "model_list");
   if (list === undefined) {
-    return { ok: false, problem: "this is no configuration of LiteLLM: it has no model_list" };
+    const problem = memberOf(parsed.root, "include") === undefined
+      ? "this is no configuration of LiteLLM: it has no model_list"
+      : "it has no model_list, and other files are not read: import each file of include";
+    return { ok: false, problem };
   }
   if (itemsOf(list).length > MAX_ENTRIES) {
     return { ok: false, problem: `model_list has more than ${MAX_ENTRIES} entries` };

@@ -135,6 +135,11 @@ export function newChains(
     return firsts.get(keyOf(reason, name)) ?? lasts.get(keyOf(reason, otherForm(name)));
   }
 
+  /** True for a name that does not fall back by the list for all names. */
+  function hasOwnList(name: string): boolean {
+    return listOf(name, "outage") !== undefined;
+  }
+
   function reportList(list: FallbackList): void {
     const { reason, name, names, tree } = list;
     if (name === DEFAULT && reason !== "outage") {
@@ -147,6 +152,9 @@ export function newChains(
         ? "another list for this name counts"
         : "no entry that is carried has the name that falls back";
       return report.missing(tree, note);
+    }
+    if (own === null && [...named.keys()].every(hasOwnList)) {
+      return report.missing(tree, "every name has a list of its own, which counts");
     }
     for (const { name: next, tree } of names) {
       const places = placesOf(own, next);
@@ -170,7 +178,8 @@ export function newChains(
 
   /** Returns where a name is a fallback: of `own`, or of every name that has other targets. */
   function placesOf(own: string | null, next: string): readonly string[] {
-    const needs = (name: string) => besides(name, [next]).length > 0;
+    const needs = (name: string) =>
+      !(own === null && hasOwnList(name)) && besides(name, [next]).length > 0;
     const one = own ?? (named.has(OPEN_MODEL) ? OPEN_MODEL : null);
     const isOfOthers = own === null &&
       [...named.keys()].some((name) => name !== OPEN_MODEL && needs(name));

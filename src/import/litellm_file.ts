@@ -1,4 +1,5 @@
 import { OPEN_MODEL } from "../config/models_rules.ts";
+import { HOSTS } from "../data/hosts.ts";
 import type { Draft } from "./draft.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
 import type { Models } from "./litellm_models.ts";
@@ -43,9 +44,24 @@ function partsOf(
   const parts = [...named.values()].filter(({ name }) => name !== OPEN_MODEL)
     .map((one) => modelPart(one.name, one, chains));
   return [
-    { key: "providers", from: [], parts: providers.parts() },
+    { key: "providers", from: [], parts: listingNames(providers.parts(), named) },
     ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],
   ];
+}
+
+/**
+ * Returns the providers without the list of models that the gateway knows of a host, unless a
+ * pattern serves them: LiteLLM lists the names alone, and other models are refused.
+ */
+function listingNames(parts: readonly Part[], named: ReadonlyMap<string, Named>): readonly Part[] {
+  const targets = [...named.values()].flatMap(({ targets, later }) => [...targets, ...later]);
+  const open = targets.filter(({ model }) => model === undefined).map(({ provider }) => provider);
+  return parts.map((part) => {
+    const { base_url } = part.value as Settings;
+    const isListed = base_url === HOSTS.openai.baseUrl || base_url === HOSTS.anthropic.baseUrl;
+    if (!isListed || open.includes(part.key)) return part;
+    return { ...part, value: { ...part.value as Settings, models: { mode: "static" } } };
+  });
 }
 
 function modelPart(name: string, named: Named, chains: Chains): Part {

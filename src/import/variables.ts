@@ -74,8 +74,10 @@ export function newVariables(root: Tree, others: readonly string[] = []): Variab
 
   /** Returns the variable for a text that the file does not have, with a name like `wanted`. */
   function variableFor(written: string, wanted: string): string {
-    const variable = literals.get(written) ?? freeName(wanted);
-    literals.set(written, variable);
+    // Equal placeholders at two providers are no key of both.
+    const place = isUnnamed(written) ? written : JSON.stringify([wanted, written]);
+    const variable = literals.get(place) ?? freeName(wanted);
+    literals.set(place, variable);
     return variable;
   }
 

@@ -72,6 +72,7 @@ const UNREADABLE: Readonly<
   "another file": ["litellm", "providers: {}", /it has no model_list/],
   "another JSON": ["claude-code-router", "{}", /it has no Providers/],
   "an empty file": ["litellm", "", /it has no model_list/],
+  "a file of other files": ["litellm", "include: [models.yaml]", /import each file of include/],
   "broken YAML": ["litellm", "model_list: [\n  {a: sk-hidden-1\n", /not valid YAML.* \(line \d+/],
   "a tag": ["litellm", "model_list: !!python/object:os.system [sk-hidden-2]", /tag/],
   "two documents": [

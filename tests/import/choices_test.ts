@@ -713,3 +713,15 @@ Deno.test("a known key whose value is not understood is missing, but not as an u
     }
   }
 });
+
+Deno.test("the list for all names is reported where a name without its own list uses it", () => {
+  const report = (...names: readonly string[]) => {
+    const { line } = imported({
+      model_list: names.map((name) => entry(name, `openai/${name}`)),
+      router_settings: { fallbacks: [{ auto: [] }, { a: ["auto"] }], default_fallbacks: ["a"] },
+    });
+    return line("router_settings.default_fallbacks[0]").split(" | ").slice(0, 2);
+  };
+  assertEquals(report("auto", "a"), ["missing", "every name has a list of its own, which counts"]);
+  assertEquals(report("auto", "a", "b"), ["differently", "models"]);
+});

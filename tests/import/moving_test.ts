@@ -56,7 +56,8 @@ for (const { section, from, names } of MOVES) {
     });
     const { data } = await listed.json();
     const ids = data.map(({ id }: { readonly id: string }) => id);
-    for (const name of names) assert(ids.includes(name), name);
+    // LiteLLM lists the names alone; others would be listed and refused.
+    if (from === "litellm") assertEquals(ids, names);
     const refused = await client.fetch(`${url}/v1/models`);
     assertEquals(refused.status, 401);
     await refused.body?.cancel();

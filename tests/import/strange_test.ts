@@ -502,3 +502,22 @@ Deno.test("the words y and n are texts, as a key, a name and a value", () => {
   assert(/stop: \[?"?N/.test((file ?? "").replace(/stop:\s+- /, "stop: ")), file ?? "");
   assert(lines.some(({ path }) => path === "model_list[0].litellm_params.n"));
 });
+
+Deno.test("the variable of a literal key is that of its provider alone, and of no other host", () => {
+  const addresses = {
+    openrouter: "https://openrouter.ai/api/v1/chat/completions",
+    deepseek: "https://api.deepseek.com/chat/completions",
+    openai: "https://proxy.example.com/v1/chat/completions",
+  };
+  const Providers = Object.entries(addresses).map(([name, api_base_url]) => {
+    return { name, api_base_url, api_key: "sk-xxx", models: ["m"] };
+  });
+  const Router = { default: "openai,m" };
+  const result = importClaudeCodeRouter(JSON.stringify({ Providers, Router }));
+  assert(result.ok);
+  assertEquals(result.imported.variables, [
+    "DEEPSEEK_API_KEY",
+    "IMPORTED_OPENAI_API_KEY",
+    "OPENROUTER_API_KEY",
+  ]);
+});

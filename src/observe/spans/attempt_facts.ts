@@ -1,4 +1,4 @@
-import type { AttemptSpan } from "../../core/call_span.ts";
+import type { AttemptSpan, CalledProvider } from "../../core/call_span.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import {
@@ -111,6 +111,7 @@ export type NextTurn = () => Promise<void> | null;
 export class AttemptFacts implements AttemptSpan {
   readonly spanId: string;
   readonly traceparent: string;
+  readonly #called: CalledProvider | undefined;
   readonly #turn: NextTurn;
   #request: RequestSettings | null = null;
   #path = "";
@@ -121,9 +122,10 @@ export class AttemptFacts implements AttemptSpan {
   #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
-  constructor(spanId: string, traceparent: string, turn: NextTurn) {
+  constructor(spanId: string, traceparent: string, turn: NextTurn, called?: CalledProvider) {
     this.spanId = spanId;
     this.traceparent = traceparent;
+    this.#called = called;
     this.#turn = turn;
   }
 
@@ -169,6 +171,11 @@ export class AttemptFacts implements AttemptSpan {
     this.#isEnded = true;
     const counts = this.#counts();
     this.#counts = () => counts;
+  }
+
+  /** The provider that is called; a getter keeps its settings out of JSON. */
+  get called(): CalledProvider | undefined {
+    return this.#called;
   }
 
   /** The path of the sent request below the base address; empty if none was sent. */

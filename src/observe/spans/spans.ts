@@ -14,6 +14,7 @@ import { newJsonExporter, newProtobufExporter, type SpanExporter } from "./expor
 import { addressOf, isDisabled, variablesOf } from "./address.ts";
 import { ignoredVariables, isHttpUrl } from "./ignored_variables.ts";
 import { newSampling } from "./sampling.ts";
+import type { ProviderFacts } from "./span_providers.ts";
 import { newSpanQueue } from "./span_queue.ts";
 import type { SpanIds } from "../../core/call_span.ts";
 import {
@@ -23,7 +24,6 @@ import {
   requestAttributes,
   requestName,
   type SpanAttributes,
-  type SpanProvider,
 } from "./span_attributes.ts";
 
 /** Longest `tracestate` of a client that is kept (W3C Trace Context, section 3.3.1.3). */
@@ -53,8 +53,7 @@ export interface SpanSettings {
   readonly log: Pick<Log, "info" | "warn">;
   /** Returns milliseconds since 1970. */
   readonly clock?: () => number;
-  /** Returns the facts of a provider; null if the configuration does not name it any more. */
-  readonly provider: (id: string) => SpanProvider | null;
+  readonly provider: ProviderFacts;
   /** Returns the turn for the next piece of a large text. */
   readonly turn: NextTurn;
   /** Runs a task later, as in `World`. */
@@ -166,7 +165,7 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
       const attributes = attemptAttributes(report, one, {
         failure,
         facts,
-        provider: providerOf(one.provider),
+        provider: providerOf(one.provider, facts?.called),
       });
       queue({ ...context, spanId: facts?.spanId ?? randomId(8) }, {
         kind: SpanKind.CLIENT,

@@ -4,9 +4,11 @@ import { SPAN_DOCS } from "../../../scripts/tools/reference/spans.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
-import { oneProvider } from "../../support/gateway.ts";
+import { oneProvider, testGateway } from "../../support/gateway.ts";
+import { parsedConfig } from "../../support/parsed_config.ts";
+import { storeUnderTest } from "../../support/store_under_test.ts";
 import { scriptedWorld } from "../../support/world.ts";
-import { tracedGateway } from "./traced.ts";
+import { collectedSpans, tracedGateway } from "./traced.ts";
 
 type Sent = { readonly url: string; readonly request: Request };
 
@@ -398,4 +400,22 @@ Deno.test("a reason is that of its choice, also if it is sent again or for 1,000
   );
   const expected = Array.from({ length: 8 }, () => "length");
   assertEquals(many?.attributes["gen_ai.response.finish_reasons"], expected);
+});
+
+Deno.test("an attempt has the name and the address of the provider that it called, also after a reload", async () => {
+  const config = oneProvider("https://api.groq.com/openai/v1");
+  let current = parsedConfig(config);
+  const { spans, finished } = await collectedSpans(() => current);
+  const world = scriptedWorld({
+    fetch() {
+      current = parsedConfig(oneProvider(URL_OF_UP));
+      return answers(200, COMPLETION);
+    },
+  });
+  const options = { ...storeUnderTest(world), began: spans.begin };
+  const { app } = testGateway(config, world, options, [spans.sink]);
+  assertEquals((await got(await app(chatRequest()))).status, 200);
+  const [, attempt] = await finished();
+  const names = ["gen_ai.provider.name", "server.address", "server.port"];
+  assertEquals(names.map((name) => attempt?.attributes[name]), ["groq", "api.groq.com", 443]);
 });

@@ -165,7 +165,7 @@ Deno.test("an attempt of a trace that is not sampled reads no body", async () =>
     const traceparent = `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${sampled}`;
     const report = reportOf({ traceparent });
     spans.begin(report, new Headers());
-    const span = report.span?.beginAttempt();
+    const span = report.span?.beginAttempt({ type: "compat", base_url: "http://up.test/v1" });
     span?.sent("/chat/completions", new TextEncoder().encode('{"seed": 7}'));
     return [span instanceof AttemptFacts, span?.traceparent.slice(-3)];
   };
