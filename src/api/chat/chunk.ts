@@ -45,14 +45,14 @@ function saysSomething(said: JsonValue | undefined): boolean {
 }
 
 /**
- * Maximum number of choices in one chunk or completion; Chat Completions has at most 128. Each takes
- * many times as long to read as a call.
+ * Maximum number of choices in one chunk or completion; Chat Completions has at most 128. Each
+ * takes many times as long to read as a call.
  */
 const MAX_CHOICES = 1_000;
 
 /**
- * True if a chunk or a completion has too many choices, or too many calls in them. `member` is where
- * a choice has its calls.
+ * True if a chunk or a completion has too many choices, or too many calls in them. `member` is
+ * where a choice has its calls.
  */
 export function hasTooMany(chunk: JsonObject, member: "delta" | "message"): boolean {
   const choices = choicesOf(chunk);
