@@ -15,6 +15,24 @@ const ARRAYS = JSON.stringify(Array(499_000).fill([]));
 
 const CHAT = { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] };
 
+/** A Responses request that a provider gets as it is. */
+const NATIVE = {
+  path: "/v1/responses",
+  body: { model: "m", stream: true, input: "Hi" },
+  provider: { capabilities: { responses_lifecycle: true } },
+  config: {
+    routing: {
+      routes: [{
+        name: "up",
+        targets: [{ provider: "up", upstream_request_type: "responses" }],
+      }],
+    },
+  },
+};
+
+/** Choices of one chunk: as many as the gateway accepts. */
+const CHOICES_COUNT = 1_000;
+
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object" } } };
 
 function data(value: object, before = ""): string {
@@ -128,17 +146,7 @@ const STREAMS: readonly KeptStream[] = [
           item: { type: "message", id: `msg_${at}`, role: "assistant", content: [] },
           obfuscation: LONG,
         }),
-    path: "/v1/responses",
-    body: { model: "m", stream: true, input: "Hi" },
-    provider: { capabilities: { responses_lifecycle: true } },
-    config: {
-      routing: {
-        routes: [{
-          name: "up",
-          targets: [{ provider: "up", upstream_request_type: "responses" }],
-        }],
-      },
-    },
+    ...NATIVE,
   },
   {
     row: "A3 comments",
@@ -153,8 +161,8 @@ const STREAMS: readonly KeptStream[] = [
     row: "A3 choices",
     what: "choices with a call",
     recordAt: (at) => {
-      const choices = Array.from({ length: 5_000 }, (_, index) => ({
-        index: at * 5_000 + index,
+      const choices = Array.from({ length: CHOICES_COUNT }, (_, index) => ({
+        index: at * CHOICES_COUNT + index,
         delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f" } }] },
       }));
       return data({ ...chunk({}), choices });
@@ -173,16 +181,9 @@ const STREAMS: readonly KeptStream[] = [
     what: "texts below a long name, with privacy rules",
     recordAt: (at) =>
       data({ type: "x.delta", sequence_number: at, [LONG]: Array(50_000).fill("a") }),
-    path: "/v1/responses",
-    body: { model: "m", stream: true, input: "Hi" },
-    provider: { capabilities: { responses_lifecycle: true } },
+    ...NATIVE,
     config: {
-      routing: {
-        routes: [{
-          name: "up",
-          targets: [{ provider: "up", upstream_request_type: "responses" }],
-        }],
-      },
+      ...NATIVE.config,
       privacy: {
         rules: [{ name: "mail", find: ["email"], phase: "response", action: "mask" }],
         policies: [{ name: "p", rules: ["mail"] }],

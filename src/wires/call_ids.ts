@@ -5,12 +5,12 @@ import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
 
 /**
- * Maximum number of calls in one text of a provider, with its choices or the other blocks or items
- * among them: each takes several times as long to read as to parse.
+ * Maximum number of calls in one text of a provider, with the other blocks or items among them:
+ * each takes several times as long to read as to parse.
  */
 export const MAX_CALLS = 20_000;
 
-/** Returns the fault of a response with more than `MAX_CALLS`. */
+/** Returns the fault of a response with too many calls, or choices of a Chat response. */
 export function tooManyCalls(): Failed {
   return responseTooLarge("The provider's response holds too many choices, blocks or tool calls.");
 }
