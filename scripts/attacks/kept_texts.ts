@@ -162,12 +162,29 @@ const STREAMS: readonly KeptStream[] = [
     what: "choices with a call",
     recordAt: (at) => {
       const choices = Array.from({ length: CHOICES_COUNT }, (_, index) => ({
-        index: at * CHOICES_COUNT + index,
-        delta: { tool_calls: [{ index: 0, id: "c", function: { name: "f" } }] },
+        index,
+        delta: { tool_calls: [{ index: at, id: `c${at}`, function: { name: "f" } }] },
       }));
       return data({ ...chunk({}), choices });
     },
     body: { ...CHAT, tools: [TOOL] },
+  },
+  {
+    row: "A3 short calls",
+    what: "short calls",
+    recordAt: (at) => {
+      const tool_calls = Array.from({ length: CHOICES_COUNT }, (_, place) => {
+        const index = at * CHOICES_COUNT + place;
+        return { index, id: `c${index}`, function: { name: "f" } };
+      });
+      return data(chunk({ tool_calls }));
+    },
+    path: "/v1/messages",
+    body: {
+      ...CHAT,
+      max_tokens: 100,
+      tools: [{ name: "f", input_schema: { type: "object" } }],
+    },
   },
   {
     row: "A3 records",

@@ -1,19 +1,8 @@
 import { callId, type ToolResult } from "../prompt/prompt.ts";
 import type { Carrier } from "../prompt/carry.ts";
-import { type Failed, responseTooLarge, type Result, success } from "../core/failure/result.ts";
+import { type Result, success } from "../core/failure/result.ts";
 import type { Optional } from "../prompt/refusals.ts";
 import type { IdSource } from "./wire.ts";
-
-/**
- * Maximum number of calls in one text of a provider, with the other blocks or items among them:
- * each takes several times as long to read as to parse.
- */
-export const MAX_CALLS = 20_000;
-
-/** Returns the fault of a response with too many calls, or choices of a Chat response. */
-export function tooManyCalls(): Failed {
-  return responseTooLarge("The provider's response holds too many choices, blocks or tool calls.");
-}
 
 /**
  * Returns a function that chooses the ID of each tool call of one response: the upstream's ID, or a

@@ -1,10 +1,17 @@
+import { newChatEncoder } from "../../src/api/chat/encode_stream.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
+import { type Decoder, translateStream } from "../../src/core/stream/stream.ts";
 import { newCallIds } from "../../src/wires/call_ids.ts";
-import { decode as decodeCompat } from "../../src/wires/compat/decode.ts";
+import {
+  decode as decodeCompat,
+  newDecoder as newCompatDecoder,
+} from "../../src/wires/compat/decode.ts";
 import { decode as decodeLocal } from "../../src/wires/local/decode.ts";
 import { decode as decodeMessages } from "../../src/wires/messages/decode.ts";
+import { newDecoder as newMessagesDecoder } from "../../src/wires/messages/stream.ts";
 import { decode as decodeResponses } from "../../src/wires/responses/decode.ts";
 import { newDecoder } from "../../src/wires/responses/stream.ts";
+import type { IdSource } from "../../src/wires/wire.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { scriptedWorld } from "../support/world.ts";
 
@@ -47,20 +54,79 @@ function responseOf(calls: number): JsonObject {
   return { object: "response", id: "r", status: "completed", output: Array(calls).fill(call) };
 }
 
-Deno.test("a response of any protocol has at most 20,000 calls", () => {
+Deno.test("a response of any protocol has at most 5,000 calls", () => {
   for (const [decode, answer] of CALLED) {
-    const kinds = [20_000, 20_001].map((calls) => {
+    const kinds = [5_000, 5_001].map((calls) => {
       const value = answer(calls);
       const read = decode({ text: JSON.stringify(value), value }, scriptedWorld());
       return read.ok ? "read" : read.failure.kind;
     });
     assertEquals(kinds, ["read", "upstream_response_too_large"]);
   }
-  const kinds = [20_000, 20_001].map((calls) => {
+  const kinds = [5_000, 5_001].map((calls) => {
     const event = { type: "response.completed", sequence_number: 1, response: responseOf(calls) };
     const data = JSON.stringify(event);
     const read = newDecoder(scriptedWorld()).push({ event: null, data, raw: null });
     return read.ok ? "read" : read.failure.kind;
   });
   assertEquals(kinds, ["read", "upstream_response_too_large"]);
+});
+
+/** Records of which each begins one more call, block, item or part of a stream. */
+const BEGUN: readonly (readonly [(idSource: IdSource) => Decoder, (at: number) => JsonObject])[] = [
+  [newCompatDecoder, (index) => {
+    const delta = { tool_calls: [{ index, id: `c${index}`, function: { name: "f" } }] };
+    return { choices: [{ index: 0, delta }] };
+  }],
+  [newMessagesDecoder, (index) => ({
+    type: "content_block_start",
+    index,
+    content_block: { type: "tool_use", id: `t${index}`, name: "f", input: {} },
+  })],
+  [newMessagesDecoder, (index) => ({
+    type: "content_block_start",
+    index,
+    content_block: { type: "text", text: "" },
+  })],
+  [newDecoder, (output_index) => ({
+    type: "response.output_item.added",
+    output_index,
+    item: { type: "message", id: `m${output_index}`, role: "assistant", content: [] },
+  })],
+  [newDecoder, (at) =>
+    at === 0
+      ? {
+        type: "response.output_item.added",
+        output_index: 0,
+        item: { type: "message", id: "m", role: "assistant", content: [] },
+      }
+      : {
+        type: "response.output_text.delta",
+        output_index: 0,
+        content_index: at,
+        item_id: "m",
+        delta: "a",
+      }],
+];
+
+Deno.test("a stream of any protocol has at most 5,000 calls, blocks, items or parts in all its records", () => {
+  for (const [decoderOf, recordAt] of BEGUN) {
+    const encoder = newChatEncoder({
+      id: "c",
+      created: 1,
+      model: "m",
+      legacyFunctions: false,
+      includeUsage: false,
+    });
+    const stream = translateStream(decoderOf(scriptedWorld()), encoder);
+    const kindAt = (at: number) => {
+      const data = JSON.stringify({ sequence_number: at, ...recordAt(at) });
+      const read = stream.push({ event: null, data, raw: null });
+      return read.ok ? "read" : read.failure.kind;
+    };
+    let at = 0;
+    while (at < 4_990) assertEquals(kindAt(at++), "read");
+    const last = Array.from({ length: 20 }, () => kindAt(at++));
+    assert(last.includes("upstream_response_too_large"), String(recordAt(1).type));
+  }
 });

@@ -48,6 +48,8 @@ export interface ChoiceCalls {
   isOpen(): boolean;
   /** Assigns ids of the gateway to the calls without an id. */
   nameOpenCalls(): void;
+  /** Returns the number of calls so far. */
+  count(): number;
   /** Returns the bytes of the calls. */
   heldBytes(): number;
 }
@@ -129,6 +131,7 @@ export function newChoiceCalls({ idSource, numbered }: CallOptions): ChoiceCalls
   return {
     read,
     isOpen: () => open.size > 0,
+    count: () => relayed.size,
     heldBytes: () => idChars + readerBytes + relayed.size * ITEM_BYTES,
     nameOpenCalls() {
       for (const call of open) call.id = nameCall("");

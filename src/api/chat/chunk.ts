@@ -1,6 +1,6 @@
 import { isEmpty } from "../../prompt/refusals.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../core/json/json.ts";
-import { MAX_CALLS } from "../../wires/call_ids.ts";
+import { MAX_CALLS } from "../../core/stream/stream.ts";
 
 /** One choice of a chunk: its index and whether this chunk finishes it. */
 export interface ChoiceState {
@@ -45,10 +45,10 @@ function saysSomething(said: JsonValue | undefined): boolean {
 }
 
 /**
- * Maximum number of choices in one chunk or completion; Chat Completions has at most 128. Each
- * takes many times as long to read as a call.
+ * Maximum number of choices of a response; Chat Completions has at most 128. Each takes many times
+ * as long to read as a call.
  */
-const MAX_CHOICES = 1_000;
+export const MAX_CHOICES = 1_000;
 
 /**
  * True if a chunk or a completion has too many choices, or too many calls in them. `member` is

@@ -41,6 +41,8 @@ export interface CallRelay {
   end(): readonly RelayedChunk[];
   /** True while chunks are held. */
   isHolding(): boolean;
+  /** Returns the number of calls so far, of all choices. */
+  count(): number;
   /** Returns the bytes of the calls and of the held chunks. */
   heldBytes(): number;
 }
@@ -69,6 +71,8 @@ export function newCallRelay(options: CallOptions): CallRelay {
   let length = 0;
   /** Bytes of the calls of all choices. */
   let callBytes = 0;
+  /** Number of calls of all choices. */
+  let count = 0;
   /** Number of arrays of calls so far. */
   let lists = 0;
 
@@ -91,8 +95,10 @@ export function newCallRelay(options: CallOptions): CallRelay {
         if (!isObject(item)) continue;
         const calls = findOrAddCalls(choice);
         const before = calls.heldBytes();
+        const countBefore = calls.count();
         const { changes, open: call } = calls.read(item, lists);
         callBytes += calls.heldBytes() - before;
+        count += calls.count() - countBefore;
         if (calls.isOpen()) openChoices.add(calls);
         else openChoices.delete(calls);
         if (changes.length > 0) found.push({ choice: at, item: place, changes });
@@ -126,6 +132,7 @@ export function newCallRelay(options: CallOptions): CallRelay {
     pass,
     end,
     isHolding: () => held.length > 0,
+    count: () => count,
     heldBytes: () => callBytes + length + choices.size * CHOICE_BYTES,
   };
 }

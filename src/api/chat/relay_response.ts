@@ -1,4 +1,4 @@
-import type { Outcome } from "../../core/stream/stream.ts";
+import { type Outcome, tooManyCalls } from "../../core/stream/stream.ts";
 import { isObject, type JsonValue, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import type { HttpResponse, UpstreamResponse } from "../../core/stream/reply.ts";
@@ -6,7 +6,7 @@ import { invalidResponse, type Result, success } from "../../core/failure/result
 import { changeMembers, type Edit, findValue, parseMembers, splice } from "../../formats/edit.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import { hasTooMany, isFiltered } from "./chunk.ts";
-import { newCallIds, tooManyCalls } from "../../wires/call_ids.ts";
+import { newCallIds } from "../../wires/call_ids.ts";
 import { providerError } from "../../wires/openai/errors.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import { textOf } from "../../wires/compat/find_call.ts";

@@ -1,4 +1,4 @@
-import type { StreamTranslation } from "../../core/stream/stream.ts";
+import { MAX_CALLS, type StreamTranslation, tooManyCalls } from "../../core/stream/stream.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
@@ -11,8 +11,14 @@ import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
-import { tooManyCalls } from "../../wires/call_ids.ts";
-import { carriesSomething, finishesOf, hasCalls, hasTooMany, isFiltered } from "./chunk.ts";
+import {
+  carriesSomething,
+  finishesOf,
+  hasCalls,
+  hasTooMany,
+  isFiltered,
+  MAX_CHOICES,
+} from "./chunk.ts";
 import { newRepeatFastPath } from "./repeat_fast_path.ts";
 import { newCallRelay, type RelayedChunk } from "./relay_calls.ts";
 import {
@@ -85,6 +91,7 @@ export function newRelay(options: RelayOptions): StreamTranslation {
       begun.add(index);
       if (isFinished) finished.add(index);
     }
+    if (begun.size > MAX_CHOICES || calls.count() > MAX_CALLS) return tooManyCalls();
     const counted = isObject(chunk.usage) ? parseUsage(chunk.usage) : success(null);
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);

@@ -2,7 +2,7 @@ import { pushAll } from "../push_all.ts";
 import type { Failure } from "../failure/failure.ts";
 import type { JsonObject } from "../json/json.ts";
 import type { KeepAlive, StreamRecord } from "./reply.ts";
-import { type Result, success } from "../failure/result.ts";
+import { type Failed, responseTooLarge, type Result, success } from "../failure/result.ts";
 import type { BilledUnits, StreamEvent, Usage } from "./events.ts";
 import type { CallingReasoning } from "./reasoning.ts";
 
@@ -121,6 +121,17 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
 /** Size in memory of a tool call, content block or output item besides its texts. */
 export const ITEM_BYTES = 512;
 
+/**
+ * Maximum number of calls of a response, with the other blocks or items among them: each takes
+ * several times as long to read as to parse, and a collection of garbage visits what is kept of it.
+ */
+export const MAX_CALLS = 5_000;
+
+/** Returns the fault of a response with too many calls, or choices of a Chat response. */
+export function tooManyCalls(): Failed {
+  return responseTooLarge("The provider's response holds too many choices, blocks or tool calls.");
+}
+
 /** Size in memory of an event or a piece of a text besides its characters. */
 export const EVENT_BYTES = 32;
 
@@ -138,6 +149,7 @@ function unfinished(usage: Usage | null): Usage | null {
  */
 export function translateStream(decoder: Decoder, encoder: EventEncoder): StreamTranslation {
   let done = false;
+  let calls = 0;
   /** Bytes of the names and IDs of tool calls. */
   let callBytes = 0;
 
@@ -148,7 +160,11 @@ export function translateStream(decoder: Decoder, encoder: EventEncoder): Stream
     if (!events.ok) return events;
     const records: StreamRecord[] = [];
     for (const event of events.value) {
-      if (event.type === "tool_call") callBytes += ITEM_BYTES + event.id.length + event.name.length;
+      if (event.type === "tool_call") {
+        calls += 1;
+        callBytes += ITEM_BYTES + event.id.length + event.name.length;
+      }
+      if (calls > MAX_CALLS) return tooManyCalls();
       const step = encoder.push(event);
       if (!step.ok) return step;
       pushAll(records, step.value);

@@ -1,8 +1,8 @@
 import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue, parseExact } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { ITEM_BYTES } from "../../core/stream/stream.ts";
-import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
+import { ITEM_BYTES, MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "../openai/errors.ts";
 import { signatureEvent, signatureIn } from "./host_reasoning.ts";

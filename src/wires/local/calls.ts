@@ -7,7 +7,8 @@ import {
 } from "../../core/json/json.ts";
 import { isJsonObject } from "../../formats/parse_limits.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { MAX_CALLS, newCallIds, tooManyCalls } from "../call_ids.ts";
+import { MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
+import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { malformed } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";

@@ -1,5 +1,5 @@
 import { malformed } from "../openai/errors.ts";
-import { type Decoder, ITEM_BYTES } from "../../core/stream/stream.ts";
+import { type Decoder, ITEM_BYTES, MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import type { StreamEvent } from "../../core/stream/events.ts";
 import {
   isObject,
@@ -88,6 +88,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     const closed = close(index);
     open.set(index, opening.value.block);
     openBytes += opening.value.block.heldBytes();
+    if (open.size > MAX_CALLS) return tooManyCalls();
     return success([...closed, ...opening.value.events]);
   }
 

@@ -3,7 +3,7 @@ import type { JsonText } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
-import { MAX_CALLS, tooManyCalls } from "../call_ids.ts";
+import { MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { newOutputReader } from "./output.ts";

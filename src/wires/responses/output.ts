@@ -2,7 +2,7 @@ import type { StreamEvent } from "../../core/stream/events.ts";
 import { isObject, isTooDeep, type JsonObject, type JsonValue } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { ITEM_BYTES } from "../../core/stream/stream.ts";
+import { ITEM_BYTES, MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import { malformed } from "../openai/errors.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -77,6 +77,7 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     if (!item.ok) return item;
     const known = items.get(index);
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
+    if (hasTooMany()) return tooManyCalls();
     const { call } = item.value;
     const callIndex = calls;
     items.set(index, { ...item.value, callIndex, written: 0, isWhole: false, form: null });
@@ -87,9 +88,14 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     return success([{ type: "tool_call", index: callIndex, id: nameCall(id), name, ...kind }]);
   }
 
+  function hasTooMany(): boolean {
+    return items.size + speech.parts() > MAX_CALLS;
+  }
+
   function say({ kind, form, place, text, tokens, isWhole }: Piece): Events {
     const item = items.get(place.item);
     if (item === undefined) return malformed("a piece of an item that has not begun");
+    if (hasTooMany()) return tooManyCalls();
     if (item.isWhole || item.type !== (form === null ? "message" : "reasoning")) {
       return anotherItem();
     }

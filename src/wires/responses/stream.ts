@@ -1,4 +1,4 @@
-import type { Decoder } from "../../core/stream/stream.ts";
+import { type Decoder, MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
@@ -6,7 +6,6 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { MAX_CALLS, tooManyCalls } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { eventError, reportedFault } from "./errors.ts";

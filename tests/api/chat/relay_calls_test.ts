@@ -293,16 +293,16 @@ Deno.test("chunks have the beginning of a long ID, and those without a model tha
   assertEquals(JSON.parse(push(bare)[0] ?? "").model, "m".repeat(256));
 });
 
-Deno.test("a completion or a chunk with more than 1,000 choices or 20,000 calls is a fault", () => {
+Deno.test("a completion or a chunk with more than 1,000 choices or 5,000 calls is a fault", () => {
   const listOf = (count: number) => Array.from({ length: count }, () => ({ function: {} }));
   const identity = () => ({ ...IDENTITY, object: "chat.completion" as const });
   for (
-    const [choices, calls] of [[1, 20_000], [1_000, 20], [1, 20_001], [1_000, 21], [
+    const [choices, calls] of [[1, 5_000], [1_000, 5], [1, 5_001], [1_000, 6], [
       1_001,
       1,
     ]] as const
   ) {
-    const isFault = choices > 1_000 || choices * calls > 20_000;
+    const isFault = choices > 1_000 || choices * calls > 5_000;
     const said = { content: "a", tool_calls: listOf(calls) };
     const all = (member: string) =>
       Array.from({ length: choices }, (_, index) => ({ index, [member]: said }));
@@ -312,5 +312,23 @@ Deno.test("a completion or a chunk with more than 1,000 choices or 20,000 calls 
     const relay = newRelay({ ...options, identity: IDENTITY, includeUsage: false });
     const data = JSON.stringify({ ...IDENTITY, choices: all("delta") });
     assertEquals(relay.push({ event: null, data, raw: null }).ok, !isFault);
+  }
+});
+
+Deno.test("a stream has at most 1,000 choices and 5,000 calls in all its chunks", () => {
+  const options = { extractsReasoning: false, idSource: scriptedWorld(), includeUsage: false };
+  const call = (index: number) => ({ index, id: `c${index}`, function: { name: "f" } });
+  for (
+    const [most, choiceAt] of [
+      [1_000, (index: number) => ({ index, delta: { content: "a" } })],
+      [5_000, (at: number) => ({ index: at % 10, delta: { tool_calls: [call(at)] } })],
+    ] as const
+  ) {
+    const relay = newRelay({ ...options, identity: IDENTITY });
+    const isRead = Array.from({ length: most + 2 }, (_, at) => {
+      const data = JSON.stringify({ ...IDENTITY, choices: [choiceAt(at)] });
+      return relay.push({ event: null, data, raw: null }).ok;
+    });
+    assertEquals([isRead.indexOf(false) >= most, isRead.at(-1)], [true, false]);
   }
 });
