@@ -1,4 +1,5 @@
-import { type Generation, requiresKey, type Route, type RouteTarget } from "../call/generation.ts";
+import { requiresKey } from "../access/presented_key.ts";
+import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { VERSION } from "../core/build.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { firstKnownModel } from "../routing/first_model.ts";
@@ -17,7 +18,7 @@ import type {
   TargetView,
 } from "./snapshot.ts";
 import { breakerState, findRest } from "../routing/accounts.ts";
-import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { hasPool, servingAccounts } from "../routing/key_pool.ts";
 import { matchText, targetShare, writtenRoutes } from "../routing/route_text.ts";
 import { FALLBACK_PREFIX, NO_CALLS } from "./route_window.ts";
 

@@ -10,7 +10,7 @@ import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/failure/result.ts";
 import { circuitModel, isAble, openFor } from "../routing/accounts.ts";
 import { mayHoldMore } from "../routing/context_size.ts";
-import { hasPool, loadKey } from "../call/key_pool.ts";
+import { hasPool, loadKey } from "../routing/key_pool.ts";
 import type { Call } from "../call/call.ts";
 import { type Candidate, type Candidates, setCarriage } from "../call/inference.ts";
 import type { BreakerVerdict } from "../traffic/breakers.ts";

@@ -3,7 +3,7 @@ import { bugText } from "../core/failure/bug_text.ts";
 import { internalFault, type Result, success } from "../core/failure/result.ts";
 import type { KeepAlive, Reply, StreamRecord, StreamReply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
-import { gatewayComment } from "../call/gateway_fields.ts";
+import { gatewayComment } from "../observe/gateway_fields.ts";
 import type { Candidate, Candidates, EarlyStream } from "../call/inference.ts";
 import { runCandidates } from "./attempt.ts";
 

@@ -8,7 +8,7 @@ import {
 import type { Reply } from "../core/stream/reply.ts";
 import { keptName } from "../core/text_beginning.ts";
 import type { Result } from "../core/failure/result.ts";
-import { hasPool, loadKey } from "../call/key_pool.ts";
+import { hasPool, loadKey } from "../routing/key_pool.ts";
 import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";

@@ -53,19 +53,11 @@ export interface Capture {
 /** Returns the capture of which both have the content; null for none. */
 export function joinCaptures(one: Capture | null, other: Capture | null): Capture | null {
   if (one === null || other === null) return one ?? other;
+  const both = [one, other];
   return {
-    request(text, url) {
-      one.request(text, url);
-      other.request(text, url);
-    },
-    unparsed(text, url) {
-      one.unparsed?.(text, url);
-      other.unparsed?.(text, url);
-    },
-    upstreamRequest(request) {
-      one.upstreamRequest(request);
-      other.upstreamRequest(request);
-    },
+    request: (text, url) => both.forEach((capture) => capture.request(text, url)),
+    unparsed: (text, url) => both.forEach((capture) => capture.unparsed?.(text, url)),
+    upstreamRequest: (request) => both.forEach((capture) => capture.upstreamRequest(request)),
     reply: (reply) => other.reply(one.reply(reply)),
     end(call) {
       try {

@@ -62,11 +62,6 @@ export interface ListedNamedModel {
   readonly route: Route;
 }
 
-/** True if `/v1/*` requires a client key or a token. */
-export function requiresKey({ clientKeys, tokens }: Generation): boolean {
-  return clientKeys.length > 0 || tokens !== null;
-}
-
 /** A named rule that sends matching requests to targets. */
 export interface Route {
   readonly name: string;

@@ -10,10 +10,32 @@ import type {
 import type { Result } from "../core/failure/result.ts";
 import type { Carried } from "../prompt/carry.ts";
 import { pathsOf } from "../prompt/response_promise.ts";
-import type { ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
+import type { Provider, ProviderAccount, Target, UpstreamRequest } from "../wires/wire.ts";
 import type { MeteredRequest } from "../access/meter.ts";
-import type { RequiredTarget } from "./ownership.ts";
+import type { ResponseProvenance } from "../store/bindings.ts";
 import { type CallReport, NO_PATHS } from "../observe/report.ts";
+
+/** The place of an object at an upstream: its provider, and the account that owns it there. */
+export interface Place {
+  readonly provider: Provider;
+  /** Null if only the client names the provider, so that any key of it may be used. */
+  readonly account: ProviderAccount | null;
+}
+
+/**
+ * The provider that must serve a call, and the provenance of the response that the call continues.
+ */
+export interface RequiredTarget extends Place {
+  /** API of the provider that must be used. */
+  readonly protocol: ResponseProvenance["protocol"];
+  /**
+   * Provenance of the continued response; null if the client names the provider of an unknown
+   * object.
+   */
+  readonly origin: ResponseProvenance | null;
+  /** The request field with the ID of the continued object. */
+  readonly param: "previous_response_id" | "conversation";
+}
 
 /** A client request as input of routing, cache and attempts. */
 export interface Inference {

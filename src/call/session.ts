@@ -4,7 +4,6 @@ import { decodeHeaderText } from "../core/header_fields.ts";
 import { type Session, SESSION_HEADERS, type SessionSource } from "../core/session.ts";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { Call } from "./call.ts";
-import { conversationIn } from "./stored_values.ts";
 
 const [FIRST_HEADER] = SESSION_HEADERS;
 
@@ -68,6 +67,12 @@ function namedByBody({ api, body }: SessionParts): Session | null {
     default:
       return null;
   }
+}
+
+/** Returns the ID of the conversation that a request or a response names. */
+export function conversationIn({ conversation }: JsonObject): string | undefined {
+  const id = isObject(conversation) ? conversation.id : conversation;
+  return typeof id === "string" ? id : undefined;
 }
 
 function sessionFrom(from: SessionSource, value: JsonValue | undefined): Session | null {

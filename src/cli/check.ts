@@ -1,6 +1,6 @@
 import { load } from "../config/load.ts";
 import { recordPlaces } from "../config/record_places.ts";
-import type { Config } from "../config/schema.ts";
+import type { Config, ProviderConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
 import { hostAt, hostNamed } from "../data/hosts.ts";
 import { presetLines, presetText } from "./preset_lines.ts";
@@ -23,7 +23,6 @@ import {
   verifiedText,
   writtenRoutes,
 } from "../routing/route_text.ts";
-import type { ProviderConfig } from "../config/schema.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import { keyForSomeUser } from "../access/end_users.ts";
 import { clientByTemplate } from "../access/tokens/token_clients.ts";

@@ -2,7 +2,7 @@ import { nearest } from "../config/problems.ts";
 import { visible } from "../core/visible_text.ts";
 import type { Generation } from "../call/generation.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
-import { policyOf } from "../call/privacy.ts";
+import { policyOf } from "../redaction/request.ts";
 import { compile } from "../gateway/compile.ts";
 import { optionValue } from "./arguments.ts";
 import {

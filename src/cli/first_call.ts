@@ -1,5 +1,5 @@
-import { keyField } from "../access/presented_key.ts";
-import { type Generation, requiresKey } from "../call/generation.ts";
+import { keyField, requiresKey } from "../access/presented_key.ts";
+import type { Generation } from "../call/generation.ts";
 import { ROUTED_PATHS } from "../core/endpoint.ts";
 import { quoted } from "../record/curl.ts";
 import { firstModel, PLACEHOLDER } from "../routing/first_model.ts";

@@ -1,9 +1,9 @@
 import { findEndpoint } from "../api/registry.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
 import type { Generation } from "../call/generation.ts";
-import { refuseModelHeader, scopesOf } from "../call/privacy.ts";
-import { pathIds } from "../call/stored_values.ts";
-import { redactedText } from "../call/gateway_fields.ts";
+import { refuseModelHeader, scopesOf } from "../redaction/request.ts";
+import { pathIds } from "../redaction/stored_values.ts";
+import { redactedText } from "../observe/gateway_fields.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { compile } from "../gateway/compile.ts";

@@ -3,7 +3,7 @@ import { NO_EMBEDDINGS } from "../api/embeddings/embeddings.ts";
 import { COUNT_PATH, refuseUncountable } from "../api/messages/count/endpoint.ts";
 import { findApi, findRequestTypes } from "../api/registry.ts";
 import { findOwnedFamily, findRouted } from "../api/relay/table.ts";
-import { refuseIncapable } from "../call/capability.ts";
+import { refuseIncapable } from "../routing/capability.ts";
 import type { RequestType } from "../core/endpoint.ts";
 import { refuse, type Result, success } from "../core/failure/result.ts";
 import { newDocument } from "../formats/document.ts";

@@ -16,6 +16,7 @@ import {
   type PromiseKind,
   type PromiseResult,
 } from "../data/promise_kind.ts";
+import { OVERLOAD_REASONS, type OverloadReason } from "../data/overload_reason.ts";
 import { RECORD_DROPS, type RecordDrop } from "../data/record_drop.ts";
 import {
   FALLBACK_OPERATIONS,
@@ -30,11 +31,6 @@ import { type Instruments, keyLabelField, registerInstruments } from "./instrume
 import { type TokenCheck, tokenLabels } from "./token_check.ts";
 import { type CallReport, retriesOf, type Sink } from "./report.ts";
 import { type MetricValues, registerProcessMetrics } from "./worker_metrics.ts";
-
-/** The limit that refused a request: concurrent requests, or bytes of requests or responses. */
-export type OverloadReason = (typeof OVERLOAD_REASONS)[number];
-
-const OVERLOAD_REASONS = ["requests", "body_memory", "response_memory"] as const;
 
 /** Prometheus metrics of one gateway, in a separate registry. */
 export interface Metrics {

@@ -1,4 +1,4 @@
-import { keyForms } from "../call/client_key_mask.ts";
+import { keyForms } from "../access/client_key_mask.ts";
 import type { MaskingRule } from "./mask_text.ts";
 
 /** Returns the rule that masks a client key in the texts of a stream, also in JSON in them. */

@@ -8,8 +8,8 @@ import { textBeginning } from "../core/text_beginning.ts";
 import { codeOf } from "../core/failure/failure.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Call } from "../call/call.ts";
-import { actedRules, gatewayFields } from "../call/gateway_fields.ts";
-import { isPrivateHeader } from "../call/private_headers.ts";
+import { actedRules, gatewayFields } from "../observe/gateway_fields.ts";
+import { isPrivateHeader } from "../access/presented_key.ts";
 import { endOf } from "../observe/report.ts";
 import { configDigest } from "./config_digest.ts";
 import type { PartMask } from "./mask_parts.ts";
@@ -135,7 +135,9 @@ export function recordedHeaders(
     const isOfGateway = name.startsWith("x-gateway-") && !SECRET_NAME.test(name);
     if (!RECORDED_HEADERS.has(name) && !isOfGateway && !matched.has(name)) continue;
     // Of an end user the head has a digest.
-    if (!isPrivateHeader(name, call)) recorded[name] = mask.header(value);
+    if (!isPrivateHeader(name, call.generation, call.client.key)) {
+      recorded[name] = mask.header(value);
+    }
   }
   return recorded;
 }

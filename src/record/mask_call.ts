@@ -1,6 +1,6 @@
 import type { Call } from "../call/call.ts";
-import { type ClientKeyMask, newClientKeyMask } from "../call/client_key_mask.ts";
-import { policyOf } from "../call/privacy.ts";
+import { type ClientKeyMask, newClientKeyMask } from "../access/client_key_mask.ts";
+import { policyOf } from "../redaction/request.ts";
 import { newPartMask, type PartMask } from "./mask_parts.ts";
 import { maskingRules, maskText } from "./mask_text.ts";
 

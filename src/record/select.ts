@@ -3,7 +3,7 @@ import type { Config } from "../config/schema.ts";
 import { type Failure, isRefusal, REFUSALS } from "../core/failure/failure.ts";
 import { strongestChoice } from "../core/record_choice.ts";
 import { type Call, REMOTE_CONTROL } from "../call/call.ts";
-import { requiresKey } from "../call/generation.ts";
+import { requiresKey } from "../access/presented_key.ts";
 import type { ClientKey } from "../access/client_key.ts";
 import type { Route } from "../call/generation.ts";
 import type { RecordHead } from "./record.ts";

@@ -2,7 +2,7 @@ import { type Member, numberOf, parseJson } from "../core/json/json.ts";
 import { parseMembers } from "../formats/edit.ts";
 import { breakerState } from "../routing/accounts.ts";
 import type { Call, Capture } from "../call/call.ts";
-import { isPrivateHeader } from "../call/private_headers.ts";
+import { isPrivateHeader } from "../access/presented_key.ts";
 import { decodeHeaderText } from "../core/header_fields.ts";
 
 /** A request to an upstream, as it was sent. */
@@ -79,7 +79,9 @@ function sharedHeaders(call: Call): DashboardFields["headers"] {
   for (const name of SHARED_HEADERS) {
     const value = call.headers.get(name);
     // The configuration may name any header for client keys and for their end users.
-    if (value !== null && value !== "" && !isPrivateHeader(name, call)) {
+    if (
+      value !== null && value !== "" && !isPrivateHeader(name, call.generation, call.client.key)
+    ) {
       shared[name] = decodeHeaderText(value);
     }
   }

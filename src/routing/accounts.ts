@@ -5,7 +5,7 @@ import type { Rest } from "../traffic/key_rests.ts";
 import type { Provider, ProviderAccount, Target } from "../wires/wire.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, Inference } from "../call/inference.ts";
-import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { hasPool, servingAccounts } from "./key_pool.ts";
 
 /** The state of keys and breakers, and the settings that apply to a call. */
 type Context = Pick<Call, "generation" | "state">;

@@ -15,7 +15,7 @@ import { parseRequestedModel, requestedFrom } from "./requested_model.ts";
 import { refuseUnknownCost } from "../access/permissions.ts";
 import { hasPromptCacheKey, withPromptCacheKey } from "../wires/prompt_cache_key.ts";
 import type { Target } from "../wires/wire.ts";
-import { loadKey } from "../call/key_pool.ts";
+import { loadKey } from "./key_pool.ts";
 
 /**
  * Returns the candidates of a call in order: the picked target, the other targets of its route that

@@ -1,7 +1,7 @@
 import { isRefusal, type Refusal } from "../core/failure/failure.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import { type Failed, refuse, type Result } from "../core/failure/result.ts";
-import { servingAccounts } from "../call/key_pool.ts";
+import { servingAccounts } from "./key_pool.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import type { Call } from "../call/call.ts";
 import { isPermissionRefusal, isRestricted, refuseTarget } from "../access/permissions.ts";

@@ -7,7 +7,7 @@ import {
   type RequestType,
   ROUTED_PATHS,
 } from "../core/endpoint.ts";
-import { hasCapability, requireNativeProvider } from "../call/capability.ts";
+import { hasCapability, requireNativeProvider } from "./capability.ts";
 import { isLapsed } from "../access/client_key.ts";
 import { keyForUser } from "../access/end_users.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";

@@ -2,9 +2,9 @@ import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/failure/result.ts";
 import { type OpenTarget, prepareForAccounts } from "./accounts.ts";
 import type { Call } from "../call/call.ts";
-import type { Candidate, Candidates, Inference } from "../call/inference.ts";
+import type { Candidate, Candidates, Inference, RequiredTarget } from "../call/inference.ts";
 import { isPermissionRefusal } from "../access/permissions.ts";
-import { protocolOf, type RequiredTarget } from "../call/ownership.ts";
+import { protocolOf } from "./ownership.ts";
 import type { Route, RouteTarget } from "../call/generation.ts";
 import {
   matchesModel,

@@ -2,7 +2,7 @@ import { credentialIdentity } from "../config/credential_rules.ts";
 import { namedRoutes } from "../config/models_rules.ts";
 import type { ProviderConfig, RouteConfig } from "../config/schema.ts";
 import { formatDuration } from "../config/units.ts";
-import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { hasPool, servingAccounts } from "./key_pool.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import { EXPLORED_RATIO, type Strategy } from "../traffic/balancers.ts";
 

@@ -10,7 +10,7 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
-import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../call/privacy.ts";
+import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../redaction/request.ts";
 import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";

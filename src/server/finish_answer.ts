@@ -11,10 +11,10 @@ import {
 } from "../core/stream/reply.ts";
 import { codedMessage, responseError } from "../api/responses/generate/error_code.ts";
 import type { Call } from "../call/call.ts";
-import { paceOf } from "../call/privacy.ts";
-import { knownTokens, listedIds, recallListed, recallPath } from "../call/stored_values.ts";
-import { refuseAnswer } from "../call/finish_outcome.ts";
-import { fullResponseMemory } from "../call/response_memory.ts";
+import { paceOf } from "../redaction/request.ts";
+import { knownTokens, listedIds, recallListed, recallPath } from "../redaction/stored_values.ts";
+import { refuseAnswer } from "../redaction/finish_outcome.ts";
+import { refuseOverloaded } from "../traffic/call_memory.ts";
 import { parseProblem } from "../formats/parse_limits.ts";
 import {
   oddBytesSteps,
@@ -82,8 +82,8 @@ export async function finishAnswer(
     if (restored.kind === "whole" && call.method === "GET") counts.unrestored = counts.unknown;
     return { made: made.ok ? success(restored) : made, reply: restored };
   } catch (error) {
-    const isFull = error instanceof FullMemory;
-    return refused(call, isFull ? fullResponseMemory(call) : internalError(call, error));
+    if (!(error instanceof FullMemory)) return refused(call, internalError(call, error));
+    return refused(call, refuseOverloaded(call, "response_memory"));
   }
 }
 

@@ -1,7 +1,7 @@
 import { factsFor } from "../api/spoken_api.ts";
 import type { EndpointFacts } from "../core/endpoint.ts";
 import { type Call, newCallClient, parseControls } from "../call/call.ts";
-import { hideKeyInPath } from "../call/client_key_mask.ts";
+import { hideKeyInPath } from "../access/client_key_mask.ts";
 import { recordSession } from "../call/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";

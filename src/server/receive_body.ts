@@ -2,7 +2,7 @@ import { formatDuration } from "../config/units.ts";
 import { type Failed, fault, refuse, type Result, success } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 import { type BodyStorage, newBlocks, newOneBuffer } from "./body_storage.ts";
-import { holdBody } from "../call/body_memory.ts";
+import { holdBody } from "../traffic/call_memory.ts";
 
 /** Bytes of a mebibyte, in which limits are written. */
 const MIB = 1024 * 1024;

@@ -9,7 +9,7 @@ import type {
   WholeReply,
 } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
-import { gatewayFields, NOTHING_KNOWN } from "../call/gateway_fields.ts";
+import { gatewayFields, NOTHING_KNOWN } from "../observe/gateway_fields.ts";
 import { costOfUse, findPrice, type Pricing } from "../observe/cost.ts";
 import { type CallReport, isBilled } from "../observe/report.ts";
 import type { Gateway } from "../gateway/gateway.ts";

@@ -3,7 +3,7 @@ import { ConnectionError } from "../core/failure/connection_error.ts";
 import { failed, fault, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
-import type { ResponseMemory } from "../call/response_memory.ts";
+import type { ResponseMemory } from "../traffic/call_memory.ts";
 import { type LoopTurns, turnForText } from "../traffic/loop_turns.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 

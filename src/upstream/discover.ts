@@ -4,7 +4,7 @@ import { Cancellation } from "../core/cancellation.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Call } from "../call/call.ts";
 import { pickAccount } from "../routing/accounts.ts";
-import { hasPool, servingAccounts } from "../call/key_pool.ts";
+import { hasPool, servingAccounts } from "../routing/key_pool.ts";
 import { newKeyTrial, type RefusedKey } from "./key_trial.ts";
 import type { Provider, ProviderAccount } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";

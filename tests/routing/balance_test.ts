@@ -1,6 +1,5 @@
 import { assertEquals } from "../support/assert.ts";
-import type { Asked, Routed } from "./routed.ts";
-import { routed } from "./routed.ts";
+import { type Asked, type Routed, routed } from "./routed.ts";
 
 async function times(gateway: Routed, count: number, asked: Asked = {}): Promise<string> {
   const before = gateway.upstream.length;

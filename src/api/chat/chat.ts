@@ -9,7 +9,7 @@ import { type Failed, success } from "../../core/failure/result.ts";
 import { canonicalJson } from "../../formats/canonical.ts";
 import { exchange } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { hasCapability } from "../../call/capability.ts";
+import { hasCapability } from "../../routing/capability.ts";
 import type {
   Candidate,
   EarlyStream,
@@ -17,7 +17,7 @@ import type {
   StreamHandler,
   WholeHandler,
 } from "../../call/inference.ts";
-import { bindObject, protocolOf, shownAs } from "../../call/ownership.ts";
+import { bindObject, protocolOf, shownAs } from "../../routing/ownership.ts";
 import { refuseStored } from "../stored/stored_state.ts";
 import type { ResponseProvenance } from "../../store/bindings.ts";
 import { parseMessages } from "../../prompt/chat/parse_messages.ts";

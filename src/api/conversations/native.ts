@@ -4,7 +4,8 @@ import type { Reply } from "../../core/stream/reply.ts";
 import type { Result } from "../../core/failure/result.ts";
 import { removeMembers, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { bindObject, type Place, release } from "../../call/ownership.ts";
+import { bindObject, release } from "../../routing/ownership.ts";
+import type { Place } from "../../call/inference.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { callNative, isDeleted, isList, isResource } from "../stored/native_call.ts";
 

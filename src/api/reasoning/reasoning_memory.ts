@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import type { CallingReasoning, OwnedReasoning } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
-import { holdBody } from "../../call/body_memory.ts";
+import { holdBody } from "../../traffic/call_memory.ts";
 import type { Call } from "../../call/call.ts";
-import { writtenText } from "../../call/privacy.ts";
+import { writtenText } from "../../redaction/request.ts";
 import type { RouteTarget } from "../../call/generation.ts";
 import type { Inference } from "../../call/inference.ts";
 import type { Creator } from "../../store/bindings.ts";

@@ -4,17 +4,17 @@ import type { Reply } from "../../core/stream/reply.ts";
 import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { requireCapability, requireNativeProvider } from "../../call/capability.ts";
+import { requireCapability, requireNativeProvider } from "../../routing/capability.ts";
 import {
   bindObject,
   findOwner,
   isHidden,
   mayUseUnknown,
   type Owned,
-  type Place,
   type Reference,
   release,
-} from "../../call/ownership.ts";
+} from "../../routing/ownership.ts";
+import type { Place } from "../../call/inference.ts";
 import { refuseBatch } from "../../access/permissions.ts";
 import type { Creator, Owner } from "../../store/bindings.ts";
 import type { Sender } from "../../wires/wire.ts";

@@ -2,7 +2,7 @@ import { exchange, requestedModel } from "../../exchange.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { refuseIncapable } from "../../call/capability.ts";
+import { refuseIncapable } from "../../routing/capability.ts";
 import type { Candidate, Inference } from "../../call/inference.ts";
 import { refuseUnknownCost } from "../../access/permissions.ts";
 import { refuseQuery } from "../../access/steering.ts";

@@ -10,7 +10,7 @@ import {
   type NativeCapability,
   requireCapability,
   requireNativeProvider,
-} from "../../call/capability.ts";
+} from "../../routing/capability.ts";
 import { refuseModel, refuseUnknownCost, refuseUnpriced } from "../../access/permissions.ts";
 import { refuseSteering } from "../../access/steering.ts";
 import { parseResponseUsage } from "../../wires/openai/responses_usage.ts";

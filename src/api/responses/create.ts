@@ -8,7 +8,7 @@ import type { Call } from "../../call/call.ts";
 import type { Inference } from "../../call/inference.ts";
 import { recordBodySession } from "../../call/session.ts";
 import { refuseBackground } from "../../access/permissions.ts";
-import { protocolOf } from "../../call/ownership.ts";
+import { protocolOf } from "../../routing/ownership.ts";
 import type { Target } from "../../wires/wire.ts";
 import { parseMetadata } from "../items/metadata.ts";
 import type { FinishedResponse } from "./creation.ts";

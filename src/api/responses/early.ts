@@ -3,7 +3,7 @@ import { newId } from "../../core/ids.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import type { EarlyStream } from "../../call/inference.ts";
-import { protocolOf } from "../../call/ownership.ts";
+import { protocolOf } from "../../routing/ownership.ts";
 import { commentKeepAlive } from "../generate/keep_alive.ts";
 import type { Creation } from "./creation.ts";
 import { codedMessage, responseError } from "./generate/error_code.ts";

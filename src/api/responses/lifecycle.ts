@@ -1,14 +1,9 @@
 import { type Result, success } from "../../core/failure/result.ts";
 import { requestedModel } from "../../exchange.ts";
 import type { Call } from "../../call/call.ts";
-import { requireCapability } from "../../call/capability.ts";
-import {
-  findProvenance,
-  isUpstreamOnly,
-  type Place,
-  resolveOwner,
-  shownOf,
-} from "../../call/ownership.ts";
+import { requireCapability } from "../../routing/capability.ts";
+import { findProvenance, isUpstreamOnly, resolveOwner, shownOf } from "../../routing/ownership.ts";
+import type { Place } from "../../call/inference.ts";
 import type { Shown } from "../../store/bindings.ts";
 import type { Endpoint } from "../client_api.ts";
 import { identifierProblem, pathIdProblem } from "../stored/identifier.ts";

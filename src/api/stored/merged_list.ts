@@ -3,7 +3,7 @@ import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { findRest } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
-import { fullResponseMemory } from "../../call/response_memory.ts";
+import { refuseOverloaded } from "../../traffic/call_memory.ts";
 import { parseElements } from "../../formats/edit.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Provider, ProviderAccount } from "../../wires/wire.ts";
@@ -56,7 +56,7 @@ interface Source {
 export async function listMerged(call: Call, list: MergedList): Promise<Result<Reply>> {
   const { admission } = call.state;
   const holder = `list ${call.id}`;
-  const drop = () => call.cancellation.cancel(fullResponseMemory(call).failure);
+  const drop = () => call.cancellation.cancel(refuseOverloaded(call, "response_memory").failure);
   try {
     return await mergePages(call, list, (chars) => admission.holdGrowing(holder, chars, drop));
   } finally {

@@ -2,7 +2,7 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json/js
 import { type Result, success } from "../../core/failure/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { isHidden, mayUseUnknown, refuseOrigin } from "../../call/ownership.ts";
+import { isHidden, mayUseUnknown, refuseOrigin } from "../../routing/ownership.ts";
 import type { Binding, Shown } from "../../store/bindings.ts";
 import { shownText } from "./shown_object.ts";
 import type { BoundType } from "../../store/object_store.ts";

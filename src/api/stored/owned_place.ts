@@ -6,8 +6,8 @@ import {
   findNativeProvider,
   type NativeCapability,
   requireCapability,
-} from "../../call/capability.ts";
-import { findOwner, mayUseUnknown, type Owned, type Reference } from "../../call/ownership.ts";
+} from "../../routing/capability.ts";
+import { findOwner, mayUseUnknown, type Owned, type Reference } from "../../routing/ownership.ts";
 import { identifierProblem, pathIdProblem } from "./identifier.ts";
 
 /** An object in the path of a request that only its upstream stores. */

@@ -9,7 +9,8 @@ import {
   whenReady,
 } from "../../core/failure/result.ts";
 import { type Call, REMOTE_CONTROL } from "../../call/call.ts";
-import { type Generation, requiresKey } from "../../call/generation.ts";
+import { requiresKey } from "../../access/presented_key.ts";
+import type { Generation } from "../../call/generation.ts";
 import type { ClientKey } from "../../access/client_key.ts";
 import { Meter } from "../../access/meter.ts";
 import { refuseEndpoint } from "../../access/permissions.ts";

@@ -10,7 +10,6 @@ import {
 } from "../../core/failure/result.ts";
 import type { TokenResult } from "../../access/tokens/token_clients.ts";
 import { MAX_TOKEN_CHARS } from "../../access/tokens/verify.ts";
-import { requiresKey } from "../../call/generation.ts";
 import { refuseToken } from "./refuse_token.ts";
 import type { Call } from "../../call/call.ts";
 import { keyForUser } from "../../access/end_users.ts";
@@ -20,7 +19,7 @@ import {
   type EndUsers,
   isExpired,
 } from "../../access/client_key.ts";
-import { keyField, presentedKey } from "../../access/presented_key.ts";
+import { keyField, presentedKey, requiresKey } from "../../access/presented_key.ts";
 
 type KeySettings = Config["security"]["api_key"];
 

@@ -3,7 +3,7 @@ import type { Refusal } from "../../core/failure/failure.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { requiresKey } from "../../call/generation.ts";
+import { requiresKey } from "../../access/presented_key.ts";
 import {
   authorityIn,
   defaultPort,

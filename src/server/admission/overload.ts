@@ -1,6 +1,6 @@
 import type { Failed } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
-import { fullResponseMemory, refuseOverloaded } from "../../call/response_memory.ts";
+import { refuseOverloaded } from "../../traffic/call_memory.ts";
 
 /**
  * True for calls that need a key and count in limits: all below `/v1/`, known or not, and those of
@@ -19,11 +19,7 @@ export function takePlace(call: Call): Failed | null {
   if (!isClientCall(call)) return null;
   const refusal = refuseResponse(call);
   if (refusal !== null || call.state.admission.admit(call.id)) return refusal;
-  return refuseOverloaded(
-    call,
-    "requests",
-    "The gateway serves as many requests as server.max_concurrent_requests allows; try again in 1 s.",
-  );
+  return refuseOverloaded(call, "requests");
 }
 
 /**
@@ -31,5 +27,6 @@ export function takePlace(call: Call): Failed | null {
  * `server.max_response_memory` bytes; null otherwise.
  */
 export function refuseResponse(call: Call): Failed | null {
-  return call.state.admission.isResponseMemoryFull() ? fullResponseMemory(call) : null;
+  const isFull = call.state.admission.isResponseMemoryFull();
+  return isFull ? refuseOverloaded(call, "response_memory") : null;
 }

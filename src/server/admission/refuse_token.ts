@@ -1,7 +1,7 @@
 import { type Failed, refuse } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import { MAX_TOKEN_CHARS, type TokenRefusal } from "../../access/tokens/verify.ts";
-import { refuseOverloaded } from "../../call/response_memory.ts";
+import { refuseOverloaded } from "../../traffic/call_memory.ts";
 
 /** Seconds after which a client with a token of an issuer without usable keys may try again. */
 const RETRY_S = 1;
@@ -27,11 +27,7 @@ export function refuseToken(call: Call, refusal: TokenRefusal): Failed {
         `The keys of the issuer '${refusal.issuer}' are not available; try again in ${RETRY_S} s.`,
       );
     case "busy":
-      return refuseOverloaded(
-        call,
-        "requests",
-        "The gateway verifies as many tokens as it can; try again in 1 s.",
-      );
+      return refuseOverloaded(call, "requests", "verifies as many tokens as it can");
     case "expired":
       responseHeaders["www-authenticate"] = `${CHALLENGE}, error_description="expired"`;
       return refuse(

@@ -1,11 +1,11 @@
 import type { Message, Session } from "../../api/client_api.ts";
 import { clientGone, type Failed, refuse } from "../../core/failure/result.ts";
 import { utf8Length, utf8Text } from "../../formats/utf8.ts";
-import { holdBody } from "../../call/body_memory.ts";
+import { holdBody } from "../../traffic/call_memory.ts";
 import type { ClientKey } from "../../access/client_key.ts";
 import type { Call } from "../../call/call.ts";
 import type { Generation } from "../../call/generation.ts";
-import { policyOf } from "../../call/privacy.ts";
+import { policyOf } from "../../redaction/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";

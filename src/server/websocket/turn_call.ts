@@ -2,7 +2,7 @@ import { statusOf } from "../../core/failure/failure.ts";
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
 import { type Session, SESSION_HEADER } from "../../core/session.ts";
-import { startPrivacy } from "../../call/privacy.ts";
+import { startPrivacy } from "../../redaction/request.ts";
 import { setSession } from "../../call/session.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";

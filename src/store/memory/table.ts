@@ -1,5 +1,4 @@
-import type { Bounds } from "../records/bounds.ts";
-import { headBytes } from "../records/bounds.ts";
+import { type Bounds, headBytes } from "../records/bounds.ts";
 import {
   examinedHolders,
   MAX_NAMED_PARTS,

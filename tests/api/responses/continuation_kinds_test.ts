@@ -6,7 +6,7 @@ import {
   requiredTarget,
   storedHistory,
 } from "../../../src/api/responses/state/continuation.ts";
-import type { RequiredTarget } from "../../../src/call/ownership.ts";
+import type { RequiredTarget } from "../../../src/call/inference.ts";
 import { compile } from "../../../src/gateway/compile.ts";
 import { configOf } from "../../config/parse.ts";
 import { assert, assertEquals } from "../../support/assert.ts";

@@ -129,7 +129,7 @@ Deno.test("all methods of the interfaces of stored objects are checked", () => {
 Deno.test("all exported functions that write to the store are checked", async () => {
   const writer = /^export async function (\w+)[^]*?\): Promise<Result<void>> \{$/m;
   const names: string[] = [];
-  for (const folder of ["src/api/", "src/call/"]) {
+  for (const folder of ["src/api/", "src/call/", "src/redaction/", "src/routing/"]) {
     for await (const text of textsIn(new URL(folder, ROOT))) {
       for (const declaration of text.split(/^(?=export |async |function |\/\*\*)/m)) {
         const [, name] = writer.exec(declaration) ?? [];

@@ -1,7 +1,7 @@
 import type { RequestType } from "../../../core/endpoint.ts";
 import { type Failed, refuse, type Result } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { hasCapability } from "../../../call/capability.ts";
+import { hasCapability } from "../../../routing/capability.ts";
 import type { Candidate, Inference } from "../../../call/inference.ts";
 import { exchangeOnce } from "../../../exchange.ts";
 import type { Target } from "../../../wires/wire.ts";

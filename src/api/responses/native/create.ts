@@ -5,7 +5,7 @@ import type { Candidate, ResponseHandler } from "../../../call/inference.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { newPayload } from "../../../wires/payload.ts";
 import { newTargetCarrier } from "../../../wires/prompt_encoder.ts";
-import { shownAs } from "../../../call/ownership.ts";
+import { shownAs } from "../../../routing/ownership.ts";
 import { shownModel, systemTexts, type Target } from "../../../wires/wire.ts";
 import { localConversation } from "../state/continuation.ts";
 import type { CandidateFactory, Creation } from "../creation.ts";

@@ -1,7 +1,8 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { hasCapability } from "../../../call/capability.ts";
-import { protocolOf, type RequiredTarget } from "../../../call/ownership.ts";
+import { hasCapability } from "../../../routing/capability.ts";
+import { protocolOf } from "../../../routing/ownership.ts";
+import type { RequiredTarget } from "../../../call/inference.ts";
 import { heldBytes } from "../../../store/retention.ts";
 import { outputOf } from "../../../store/snapshots.ts";
 import type { FinishedResponse } from "../creation.ts";

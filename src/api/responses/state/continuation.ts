@@ -1,7 +1,7 @@
 import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Failed } from "../../../core/failure/result.ts";
-import type { RequiredTarget } from "../../../call/ownership.ts";
+import type { RequiredTarget } from "../../../call/inference.ts";
 import type { HistoryItem } from "../history_item.ts";
 
 /** Earlier response or conversation that a request continues, with everything looked up. */

@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { Reply } from "../../../core/stream/reply.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { mayUseUnknown } from "../../../call/ownership.ts";
+import { mayUseUnknown } from "../../../routing/ownership.ts";
 import type { Snapshot } from "../../../store/snapshots.ts";
 import type { ApiRequest } from "../../client_api.ts";
 import { storedReply } from "../../stored/json_reply.ts";

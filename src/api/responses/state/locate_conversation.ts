@@ -1,6 +1,7 @@
 import { type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { type Place, resolveOwner } from "../../../call/ownership.ts";
+import { resolveOwner } from "../../../routing/ownership.ts";
+import type { Place } from "../../../call/inference.ts";
 import { isVisible } from "../../../store/bindings.ts";
 import { refuseStored } from "../../stored/stored_state.ts";
 import { type Conversation, unknownConversation } from "../../../store/conversations.ts";

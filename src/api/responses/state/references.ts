@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import { isObject, type JsonObject, type JsonValue } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import type { Call } from "../../../call/call.ts";
-import { isHidden, resolveOwner } from "../../../call/ownership.ts";
+import { isHidden, resolveOwner } from "../../../routing/ownership.ts";
 import { type Binding, isVisible } from "../../../store/bindings.ts";
 import { turnAmong } from "../../../traffic/loop_turns.ts";
 import { isReference } from "../../items/item_type.ts";

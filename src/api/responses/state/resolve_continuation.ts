@@ -2,12 +2,12 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
-import { holdBody } from "../../../call/body_memory.ts";
+import { holdBody } from "../../../traffic/call_memory.ts";
 import type { Call } from "../../../call/call.ts";
-import { replaceItems } from "../../../call/privacy.ts";
-import { requireCapability } from "../../../call/capability.ts";
+import { replaceItems } from "../../../redaction/request.ts";
+import { requireCapability } from "../../../routing/capability.ts";
 import { isNativeTarget } from "../../../call/generation.ts";
-import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../call/ownership.ts";
+import { findProvenance, isUpstreamOnly, resolveOwner } from "../../../routing/ownership.ts";
 import {
   type Conversation,
   fullConversation,

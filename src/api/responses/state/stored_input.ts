@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { writtenItem } from "../../../call/privacy.ts";
+import { writtenItem } from "../../../redaction/request.ts";
 import { toStoredItem } from "../../items/stored_item.ts";
 import { type ResolvedRequest, storedHistory } from "./continuation.ts";
 

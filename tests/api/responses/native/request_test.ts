@@ -4,7 +4,7 @@ import { parseResponsesRequest } from "../../../../src/api/responses/request.ts"
 import type { JsonObject } from "../../../../src/core/json/json.ts";
 import { newDocument } from "../../../../src/formats/document.ts";
 import { compile } from "../../../../src/gateway/compile.ts";
-import type { RequiredTarget } from "../../../../src/call/ownership.ts";
+import type { RequiredTarget } from "../../../../src/call/inference.ts";
 import { configOf } from "../../../config/parse.ts";
 import { assert, assertEquals } from "../../../support/assert.ts";
 import { nativeConfig } from "../../../support/native_gateway.ts";

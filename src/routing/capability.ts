@@ -2,7 +2,7 @@ import { RELAY_FAMILIES, type RelayFamily } from "../core/endpoint.ts";
 import type { Refusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import type { Provider } from "../wires/wire.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../call/call.ts";
 import { refuseProvider } from "../access/permissions.ts";
 
 /** Capability that a provider must declare before requests for its own stored state are sent. */

@@ -1,7 +1,7 @@
-import { presentedKey } from "../access/presented_key.ts";
+import type { RequestHeaders } from "../core/header_fields.ts";
 import { decodeUriText } from "../core/uri_text.ts";
-import type { Call } from "./call.ts";
-import { requiresKey } from "./generation.ts";
+import type { CallReport } from "../observe/report.ts";
+import { type AcceptedKeys, presentedKey, requiresKey } from "./presented_key.ts";
 
 /** Text in the place of a masked client key. */
 const LABEL = "[client_key]";
@@ -15,6 +15,13 @@ const MIN_WORD_CHARS = 8;
 /** Length of a character in the longest form: its code, in a JSON text within another one. */
 const MAX_ESCAPED_CHARS = "\\\\u0000".length;
 
+/** The parts of a call that have the key of its client. */
+interface KeyedCall {
+  readonly headers: RequestHeaders;
+  readonly generation: AcceptedKeys;
+  readonly report: CallReport;
+}
+
 /** Masks the key of a call's client wherever else than in its own header the client has put it. */
 export interface ClientKeyMask {
   text(text: string): string;
@@ -27,7 +34,7 @@ export interface ClientKeyMask {
 }
 
 /** Returns the mask of the key or the token with which a call was admitted. */
-export function newClientKeyMask(call: Call): ClientKeyMask {
+export function newClientKeyMask(call: KeyedCall): ClientKeyMask {
   const key = keyOf(call);
   if (key === "") return { text: (text) => text, json: (text) => text, key, maxChars: 0 };
   if (key.length < MIN_WORD_CHARS) {
@@ -54,7 +61,7 @@ export function newClientKeyMask(call: Call): ClientKeyMask {
  * Masks the key of a call's client in the path of its report, which log lines, spans and the admin
  * page have, and each token of an issuer, whichever key the client has presented, if any.
  */
-export function hideKeyInPath(call: Call): void {
+export function hideKeyInPath(call: KeyedCall): void {
   const { report, generation: { tokens } } = call;
   // A path without parameters is the gateway's own word.
   if (report.path === report.endpoint.path) return;
@@ -72,7 +79,7 @@ export function hideKeyInPath(call: Call): void {
  * Masks the key of a finished call's client in what its report has of the client's words besides
  * its path: it is in log lines and spans.
  */
-export function hideClientKey(call: Call): void {
+export function hideClientKey(call: KeyedCall): void {
   const { report } = call;
   const key = keyOf(call);
   if (key.length < MIN_WORD_CHARS) return;
@@ -97,7 +104,7 @@ export function keyForms(key: string): readonly string[] {
 }
 
 /** Returns the key that a client has presented; empty without one, or if none is required. */
-function keyOf({ headers, generation }: Call): string {
+function keyOf({ headers, generation }: KeyedCall): string {
   return requiresKey(generation) ? presentedKey(headers, generation.config.security.api_key) : "";
 }
 

@@ -1,6 +1,6 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
 import type { PrivacyCounts } from "../core/privacy_counts.ts";
-import { type CallReport, NO_PATHS } from "../observe/report.ts";
+import { type CallReport, NO_PATHS } from "./report.ts";
 import { textBeginning } from "../core/text_beginning.ts";
 
 /** The facts of a report that are sent to the client. */

@@ -1,5 +1,5 @@
 import type { Call } from "../../src/call/call.ts";
-import { hideClientKey, newClientKeyMask } from "../../src/call/client_key_mask.ts";
+import { hideClientKey, newClientKeyMask } from "../../src/access/client_key_mask.ts";
 import { MAX_TOKEN_CHARS } from "../../src/access/tokens/verify.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { assert, assertEquals } from "../support/assert.ts";

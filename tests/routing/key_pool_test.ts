@@ -1,4 +1,4 @@
-import { loadKey } from "../../src/call/key_pool.ts";
+import { loadKey } from "../../src/routing/key_pool.ts";
 import type { Target } from "../../src/wires/wire.ts";
 import { assertEquals } from "../support/assert.ts";
 

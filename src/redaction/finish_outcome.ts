@@ -6,9 +6,9 @@ import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_te
 import { finishObject, textSteps } from "../privacy/finish.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import { atPace } from "../privacy/pace.ts";
-import type { Call } from "./call.ts";
-import type { Candidate } from "./inference.ts";
-import { paceOf } from "./privacy.ts";
+import type { Call } from "../call/call.ts";
+import type { Candidate } from "../call/inference.ts";
+import { paceOf } from "./request.ts";
 import { knownTokens, storeValues } from "./stored_values.ts";
 
 /**

@@ -1,4 +1,4 @@
-import { gatewayComment, gatewayFields, NOTHING_KNOWN } from "../../src/call/gateway_fields.ts";
+import { gatewayComment, gatewayFields, NOTHING_KNOWN } from "../../src/observe/gateway_fields.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 Deno.test("the comment of a stream has the values of the headers without blanks, and of lists without spaces", () => {

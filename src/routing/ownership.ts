@@ -10,34 +10,13 @@ import {
   type Shown,
 } from "../store/bindings.ts";
 import { type BoundType, ownerStore } from "../store/object_store.ts";
-import type { Provider, ProviderAccount, Sender, Target, Wire } from "../wires/wire.ts";
+import type { Provider, Sender, Target, Wire } from "../wires/wire.ts";
 import { appendedText } from "../prompt/preset.ts";
 import { findAccount } from "./key_pool.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../call/call.ts";
+import type { Place } from "../call/inference.ts";
 import { providerById } from "./capability.ts";
 import { refuseModel } from "../access/permissions.ts";
-
-/** The place of an object at an upstream: its provider, and the account that owns it there. */
-export interface Place {
-  readonly provider: Provider;
-  /** Null if only the client names the provider, so that any key of it may be used. */
-  readonly account: ProviderAccount | null;
-}
-
-/**
- * The provider that must serve a call, and the provenance of the response that the call continues.
- */
-export interface RequiredTarget extends Place {
-  /** API of the provider that must be used. */
-  readonly protocol: ResponseProvenance["protocol"];
-  /**
-   * Provenance of the continued response; null if the client names the provider of an unknown
-   * object.
-   */
-  readonly origin: ResponseProvenance | null;
-  /** The request field with the ID of the continued object. */
-  readonly param: "previous_response_id" | "conversation";
-}
 
 /** Returns the API that requests of this wire use. */
 export function protocolOf({ name }: Pick<Wire, "name">): ResponseProvenance["protocol"] {

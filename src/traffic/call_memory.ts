@@ -1,13 +1,41 @@
+import type { Cancellation } from "../core/cancellation.ts";
 import { type Failed, refuse } from "../core/failure/result.ts";
-import { MIN_COUNTED_BYTES } from "../traffic/admission.ts";
-import type { OverloadReason } from "../observe/metrics.ts";
-import type { Call } from "./call.ts";
+import type { World } from "../core/world.ts";
+import type { OverloadReason } from "../data/overload_reason.ts";
+import { type Admission, MIN_COUNTED_BYTES } from "./admission.ts";
 
 /** `Retry-After` of an overloaded gateway, in seconds. */
 const RETRY_AFTER_SECONDS = "1";
 
+/** Predicates of refusals by the limit that is reached. */
+const REACHED: Readonly<Record<OverloadReason, string>> = {
+  requests: "serves as many requests as server.max_concurrent_requests allows",
+  body_memory: "holds as many bytes of requests as server.max_body_memory allows",
+  response_memory: "holds as many bytes of responses as server.max_response_memory allows",
+};
+
 /** Time in which a client takes a stream that was released; what is left then counts again. */
 const RELEASED_MS = 1_000;
+
+/** The parts of a call on which its memory depends. */
+interface HoldingCall {
+  readonly id: string;
+  readonly cancellation: Cancellation;
+  readonly world: World;
+  readonly state: { readonly admission: Admission };
+  readonly report: { readonly attempts: readonly unknown[] };
+  readonly metrics: { overloaded(reason: OverloadReason): void };
+  readonly responseHeaders: Record<string, string>;
+}
+
+/**
+ * Reserves bytes of body memory until the response of the call has ended. Returns null, or refuses
+ * as `overloaded` above `server.max_body_memory`.
+ */
+export function holdBody(call: HoldingCall, bytes: number): Failed | null {
+  if (call.state.admission.hold(call.id, bytes)) return null;
+  return refuseOverloaded(call, "body_memory");
+}
 
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
 export type ResponseMemory = ReturnType<typeof newResponseMemory>;
@@ -16,7 +44,7 @@ export type ResponseMemory = ReturnType<typeof newResponseMemory>;
  * Returns the count of an attempt of a call. While responses hold more than their memory, the call
  * with the largest one that is read or translated is cancelled as `overloaded`.
  */
-export function newResponseMemory(call: Call) {
+export function newResponseMemory(call: HoldingCall) {
   const { id, cancellation, report, world, state: { admission } } = call;
   let measure = () => 0;
   let release: (() => void) | null = null;
@@ -28,7 +56,9 @@ export function newResponseMemory(call: Call) {
 
   function drop() {
     counted = 0;
-    if (release === null) return cancellation.cancel(fullResponseMemory(call).failure);
+    if (release === null) {
+      return cancellation.cancel(refuseOverloaded(call, "response_memory").failure);
+    }
     cancelRecount = world.after(RELEASED_MS, countReleased);
     release();
   }
@@ -93,18 +123,13 @@ export function newResponseMemory(call: Call) {
   };
 }
 
-/** Returns the refusal of a call for whose response there is no memory, and counts it. */
-export function fullResponseMemory(call: Call): Failed {
-  return refuseOverloaded(
-    call,
-    "response_memory",
-    "The gateway holds as many bytes of responses as server.max_response_memory allows; try again in 1 s.",
-  );
-}
-
 /** Returns the refusal of a call that a limit of the gateway does not admit, and counts it. */
-export function refuseOverloaded(call: Call, limit: OverloadReason, message: string): Failed {
-  call.responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
-  call.metrics.overloaded(limit);
-  return refuse("overloaded", message);
+export function refuseOverloaded(
+  { responseHeaders, metrics }: HoldingCall,
+  limit: OverloadReason,
+  reached = REACHED[limit],
+): Failed {
+  responseHeaders["retry-after"] = RETRY_AFTER_SECONDS;
+  metrics.overloaded(limit);
+  return refuse("overloaded", `The gateway ${reached}; try again in ${RETRY_AFTER_SECONDS} s.`);
 }

@@ -21,16 +21,10 @@ import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.
 import { restoreJson, restoreText } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
-import type { Call, CallClient } from "./call.ts";
-import { holdBody } from "./body_memory.ts";
-import {
-  conversationIn,
-  knownTokens,
-  pathIds,
-  recallContinued,
-  recallPath,
-} from "./stored_values.ts";
-import { sessionOf } from "./session.ts";
+import type { Call, CallClient } from "../call/call.ts";
+import { holdBody } from "../traffic/call_memory.ts";
+import { knownTokens, pathIds, recallContinued, recallPath } from "./stored_values.ts";
+import { conversationIn, sessionOf } from "../call/session.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
 export function policyOf(

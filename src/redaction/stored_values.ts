@@ -1,10 +1,11 @@
 import type { EndpointFacts } from "../core/endpoint.ts";
-import { isObject, type JsonObject } from "../core/json/json.ts";
+import type { JsonObject } from "../core/json/json.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import { textOfString, walkJson } from "../privacy/json_strings.ts";
 import type { CallPrivacy, TokenMap } from "../privacy/types.ts";
 import type { ValuedObject } from "../store/privacy_values.ts";
-import type { Call } from "./call.ts";
+import type { Call } from "../call/call.ts";
+import { conversationIn } from "../call/session.ts";
 
 /** Returns the tokens of a call: those of its values, and those that its provider has stored. */
 export function knownTokens({ tokens, earlier }: CallPrivacy): TokenMap {
@@ -53,12 +54,6 @@ export async function recallContinued(
     privacy,
     [conversation, previous].filter((id) => typeof id === "string"),
   );
-}
-
-/** Returns the ID of the conversation that a request or a response names. */
-export function conversationIn({ conversation }: JsonObject): string | undefined {
-  const id = isObject(conversation) ? conversation.id : conversation;
-  return typeof id === "string" ? id : undefined;
 }
 
 /**
