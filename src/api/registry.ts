@@ -7,6 +7,7 @@ import { messages } from "./messages/messages.ts";
 import { models } from "./models/models.ts";
 import { ops } from "./ops/ops.ts";
 import { relayedApis } from "./relay/relay.ts";
+import { fitsPath } from "./relay/table.ts";
 import { responses } from "./responses/responses.ts";
 import { storedChat } from "./stored_chat/stored_chat.ts";
 
@@ -40,17 +41,10 @@ export function findEndpoint(
   path: string,
 ): { readonly api: EndpointName | null; readonly endpoint: Endpoint } | null {
   for (const { name, endpoints } of clientApis) {
-    const endpoint = endpoints.find((one) => one.method === "POST" && fits(one.path, path));
+    const endpoint = endpoints.find((one) => one.method === "POST" && fitsPath(one.path, path));
     if (endpoint !== undefined) return { api: name, endpoint };
   }
   return null;
-}
-
-/** True if a path is one of those of an endpoint, which may have parameters. */
-function fits(pattern: string, path: string): boolean {
-  const [names, parts] = [pattern.split("/"), path.split("/")];
-  return names.length === parts.length &&
-    names.every((name, at) => name.startsWith(":") ? parts[at] !== "" : name === parts[at]);
 }
 
 /** Returns the name of the client API with a POST to this path; null if there is none. */

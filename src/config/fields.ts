@@ -49,6 +49,19 @@ export function integer(min: number, max: number = Number.MAX_SAFE_INTEGER) {
   return z.preprocess(parseNumber, z.int().check(z.gte(min), z.lte(max)));
 }
 
+/** Pattern of the `host` of a listener. */
+export const LISTEN_HOST = /^[A-Za-z0-9._:-]+$/;
+
+/** Returns the schemas of the address of a listener, by their keys. */
+export function listener(defaultPort: number) {
+  return {
+    host: z.string().regex(LISTEN_HOST, { error: "must be an IP address or a host name" })
+      .default("127.0.0.1").describe("IP address or host name to listen on."),
+    port: integer(0, 65_535).prefault(defaultPort)
+      .describe("Port to listen on; 0 selects a free port."),
+  };
+}
+
 /** Returns the schema of a finite number within the limits, also as text from a variable. */
 export function decimal(min: number, max?: number) {
   const number = z.number().min(min);

@@ -16,6 +16,14 @@ export function problem(path: Path, text: string, at: Problem["at"] = "value"): 
   return { path, text, at };
 }
 
+/** Returns a problem for each header whose name another key of the mapping has in other letters. */
+export function repeatedHeaders(headers: object, path: Path): Problem[] {
+  const seen = new Set<string>();
+  const text = "is set twice; header names are not case-sensitive";
+  return Object.keys(headers).filter((name) => seen.size === seen.add(name.toLowerCase()).size)
+    .map((name) => problem([...path, name], text, "key"));
+}
+
 /** Position in the file; line and column are counted from 1. */
 export interface Position {
   readonly line: number;

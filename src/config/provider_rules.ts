@@ -9,7 +9,7 @@ import {
   parseNumber,
 } from "./fields.ts";
 import { completeCredential } from "./credential_rules.ts";
-import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
+import { likelyHint, type Path, type Problem, problem, repeatedHeaders } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
 import type { Config, ProviderConfig, ProviderType, WrittenProvider } from "./schema.ts";
 import { completeTls, NOTHING_OUTSIDE, type Outside } from "./tls_rules.ts";
@@ -110,19 +110,10 @@ function samplingProblems(written: JsonObject, type: ProviderType, path: Path): 
 
 function headerProblems(headers: unknown, path: Path): Problem[] {
   if (!isObject(headers)) return [];
-  const seen = new Set<string>();
-  const problems: Problem[] = [];
-  for (const key of Object.keys(headers)) {
-    const name = key.toLowerCase();
-    const place = [...path, "headers", key];
-    if (isOwnHeader(name)) {
-      problems.push(problem(place, OWN_HEADER, "key"));
-    } else if (seen.has(name)) {
-      problems.push(problem(place, "is set twice; header names are not case-sensitive", "key"));
-    }
-    seen.add(name);
-  }
-  return problems;
+  const place = [...path, "headers"];
+  const own = Object.keys(headers).filter(isOwnHeader)
+    .map((name) => problem([...place, name], OWN_HEADER, "key"));
+  return [...own, ...repeatedHeaders(headers, place)];
 }
 
 /** Returns the problems between `api_key` and `api_keys`, and between the keys of the list. */

@@ -2,7 +2,7 @@ import { REQUEST_TYPES } from "../core/endpoint.ts";
 import { listOf } from "./list_of.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import { parseNumber } from "./fields.ts";
-import { likelyHint, type Path, type Problem, problem } from "./problems.ts";
+import { likelyHint, type Path, type Problem, problem, repeatedHeaders } from "./problems.ts";
 import { typeOf } from "./provider_rules.ts";
 import { PROVIDER_ID } from "./provider_schema.ts";
 import type { Config, RouteBody, RouteConfig } from "./schema.ts";
@@ -48,13 +48,7 @@ export function bodyProblems(
 
 function matchProblems(match: unknown, path: Path): Problem[] {
   if (!isObject(match) || !isObject(match.headers)) return [];
-  const seen = new Set<string>();
-  return Object.keys(match.headers).flatMap((name): Problem[] => {
-    const isRepeated = seen.has(name.toLowerCase());
-    seen.add(name.toLowerCase());
-    const text = "is set twice; header names are not case-sensitive";
-    return isRepeated ? [problem([...path, "match", "headers", name], text, "key")] : [];
-  });
+  return repeatedHeaders(match.headers, [...path, "match", "headers"]);
 }
 
 function providerProblems(

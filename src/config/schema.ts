@@ -1,6 +1,6 @@
 import * as z from "zod";
 import type { RelayFamily } from "../core/endpoint.ts";
-import { decimal, duration, flag, integer, labelName, section, text } from "./fields.ts";
+import { decimal, duration, flag, integer, labelName, listener, section, text } from "./fields.ts";
 import { modelsSchema } from "./models_schema.ts";
 import { dataSharingSchema, generalSchema, updateCheckSchema } from "./outbound_schema.ts";
 import { privacySchema } from "./privacy_schema.ts";
@@ -35,9 +35,7 @@ function workerNumber() {
 }
 
 const server = section({
-  host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
-    .default("127.0.0.1").describe("IP address or host name to listen on."),
-  port: integer(0, 65_535).prefault(8080).describe("Port to listen on; 0 selects a free port."),
+  ...listener(8080),
   workers: workerNumber().prefault("1")
     .describe(
       "Number of processes that serve requests, or auto for one for each core. More than one needs " +

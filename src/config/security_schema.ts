@@ -4,7 +4,7 @@ import { CALENDAR_PERIODS, isDate, isTimeZone } from "../core/calendar.ts";
 import { ENDPOINT_NAMES } from "../core/endpoint.ts";
 import { jwtSchema } from "./jwt_schema.ts";
 import { policyName } from "./privacy_schema.ts";
-import { decimal, flag, headerName, integer, labels, section, text } from "./fields.ts";
+import { decimal, flag, headerName, integer, labels, listener, section, text } from "./fields.ts";
 import { recordChoice } from "./record_schema.ts";
 
 /** Schema of a host name as in a `Host` header, without the port. */
@@ -181,9 +181,7 @@ export const securitySchema = section({
 export const adminSchema = section({
   enabled: flag().prefault(false)
     .describe("Serve the admin page, read only; nothing is collected for it while it is off."),
-  host: z.string().regex(/^[A-Za-z0-9._:-]+$/, { error: "must be an IP address or a host name" })
-    .default("127.0.0.1").describe("IP address or host name to listen on."),
-  port: integer(0, 65_535).prefault(8081).describe("Port to listen on; 0 selects a free port."),
+  ...listener(8081),
   password: secretValue.optional().describe(
     "Password of the page, normally ${NAME}; required unless host is a loopback address.",
   ),

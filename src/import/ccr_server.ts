@@ -1,3 +1,4 @@
+import { LISTEN_HOST } from "../config/fields.ts";
 import { formatDuration } from "../config/units.ts";
 import type { Draft } from "./draft.ts";
 import { memberOf, numberOf, textOf, type Tree, truthOf } from "./source.ts";
@@ -21,7 +22,7 @@ export function readServer(root: Tree, { report, variables, set }: Draft): strin
   const isKey = key !== null && /^[\x21-\x7e]+$/.test(key);
   const host = textOf(get("HOST"));
   const isLocal = host === null || /^(?:127\.|localhost$|::1$)/.test(host);
-  if (host !== null && isKey && /^[A-Za-z0-9._:-]+$/.test(host)) {
+  if (host !== null && isKey && LISTEN_HOST.test(host)) {
     set("server", "host", host, "HOST");
     report.carried(get("HOST"), "server.host");
   } else {

@@ -89,11 +89,12 @@ export function findRouted(type: RequestType): RoutedEndpoint | null {
 
 /** Returns the family of the stored objects that a path is for; null for any other path. */
 export function findOwnedFamily(path: string): RelayFamily | null {
-  const segments = path.split("/");
-  const isMeant = (one: RelayedEndpoint) => {
-    const meant = one.path.split("/");
-    return one.kind === "owned" && meant.length === segments.length &&
-      meant.every((segment, at) => segment.startsWith(":") || segment === segments[at]);
-  };
-  return RELAYED.find(isMeant)?.family ?? null;
+  return RELAYED.find((one) => one.kind === "owned" && fitsPath(one.path, path))?.family ?? null;
+}
+
+/** True if a path is one of those of an endpoint, whose parameters are not empty. */
+export function fitsPath(pattern: string, path: string): boolean {
+  const [names, parts] = [pattern.split("/"), path.split("/")];
+  return names.length === parts.length &&
+    names.every((name, at) => name.startsWith(":") ? parts[at] !== "" : name === parts[at]);
 }

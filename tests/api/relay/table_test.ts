@@ -1,4 +1,5 @@
-import { RELAYED } from "../../../src/api/relay/table.ts";
+import { findOwnedFamily, RELAYED } from "../../../src/api/relay/table.ts";
+import { relayedGateway } from "./relayed_gateway.ts";
 import { RELAY_FAMILIES, ROUTED_PATHS } from "../../../src/core/endpoint.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 
@@ -20,4 +21,18 @@ Deno.test("an operation that lists or retrieves is a GET, and only such a one", 
     const isRead = one.does === "list" || one.does === "retrieve";
     assert(isRead === (one.method === "GET"), one.path);
   }
+});
+
+Deno.test("a path whose ID is empty is no path of an object, for explain as for the gateway", async () => {
+  assertEquals(findOwnedFamily("/v1/files/file-1"), "files");
+  assertEquals(findOwnedFamily("/v1/files/file-1/content"), "files");
+  const { app, sent } = relayedGateway(() => ({}));
+  for (const path of ["/v1/files/", "/v1/files//content", "/v1/batches//cancel"]) {
+    assertEquals(findOwnedFamily(path), null, path);
+    const method = path.endsWith("cancel") ? "POST" : "GET";
+    const refused = await app(new Request(`http://gateway${path}`, { method }));
+    const { error } = await refused.json();
+    assertEquals([refused.status, error.code], [404, "unknown_url"], path);
+  }
+  assertEquals(sent, []);
 });
