@@ -40,6 +40,9 @@ export const STREAM_END: EventChannels = { ...WHOLE, isEnded: () => true };
 
 const UNRELATED: EventChannels = { ...WHOLE, isEnded: () => false };
 
+/** Members of an event with the number of a part of an item; an event has at most one of them. */
+export const PART_NUMBERS = ["content_index", "summary_index", "command_index"] as const;
+
 /** Types of events after which no text of the stream follows. */
 const TERMINALS: ReadonlySet<string> = new Set([
   "error",
@@ -177,10 +180,9 @@ function blockChannels(type: string, given: JsonValue | undefined): EventChannel
 
 /** Channels of an event whose type names the text and says whether it is a delta of it. */
 function responseChannels(given: string, event: JsonObject): EventChannels {
-  const { output_index, content_index, summary_index } = event;
   const type = given.length > MAX_STEP_CHARS ? "" : given;
-  const item = `${indexText(output_index)}/`;
-  const part = `${item}${indexText(content_index ?? summary_index)}/`;
+  const item = `${indexText(event.output_index)}/`;
+  const part = `${item}${PART_NUMBERS.map((name) => indexText(event[name])).join("")}/`;
   if (type.endsWith(".delta")) {
     const text = `${part}${type.slice(0, -".delta".length)}/`;
     return { ...UNRELATED, channelOf: (path) => isNamed(path) ? text + path.join("/") : null };

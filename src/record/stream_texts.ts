@@ -1,4 +1,5 @@
 import { isObject, type JsonObject, MAX_LEVELS, numberOf } from "../core/json/json.ts";
+import { PART_NUMBERS } from "../privacy/event_channels.ts";
 
 /** A member of an object in an event with a piece of a text. */
 export interface PiecePlace<Piece> {
@@ -16,7 +17,7 @@ const USUAL_TEXTS = ("content reasoning_content reasoning refusal transcript tex
 const TEXTS = [...USUAL_TEXTS, "summary", "stdout", "stderr"];
 
 /** Members that say to which of several texts of its kind the piece of an event belongs. */
-const NUMBERS = "index output_index content_index summary_index command_index item_id".split(" ");
+const NUMBERS = ["index", "output_index", ...PART_NUMBERS, "item_id"];
 
 /** A usual member with a piece of a text, or the number of the text that it belongs to. */
 const PIECE = new RegExp(

@@ -1,4 +1,4 @@
-import { eventChannels } from "../../src/privacy/event_channels.ts";
+import { eventChannels, PART_NUMBERS } from "../../src/privacy/event_channels.ts";
 import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answerOf, CORES } from "./answer_cases.ts";
@@ -23,6 +23,17 @@ Deno.test("no text of a stream has a long name, whatever the names and indexes o
   }
   const { channelOf } = eventChannels({ type: `${LONG}.delta` });
   assertEquals(channelOf(["delta"]), null);
+});
+
+Deno.test("the pieces of two parts of an item are pieces of two texts, which end each by itself", () => {
+  for (const name of PART_NUMBERS) {
+    const channels = [0, 1].map((number) => {
+      const event = { type: "response.part.delta", output_index: 0, [name]: number };
+      return eventChannels(event).channelOf(["delta", "stdout"]) ?? "";
+    });
+    const { isEnded } = eventChannels({ type: "response.part.done", output_index: 0, [name]: 0 });
+    assertEquals(channels.map((one) => isEnded(one, new Set())), [true, false], name);
+  }
 });
 
 Deno.test("an event opens no more than 1,024 texts: further strings are searched as whole ones", () => {
