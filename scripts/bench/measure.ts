@@ -36,8 +36,8 @@ export interface SystemRun {
 }
 
 /**
- * Returns the error in the body of a response; null if there is none. `records` is the number of
- * text records of a stream; null for a whole response.
+ * Returns the error in the body of a response. `records` is the number of text records of a stream;
+ * null for a whole response.
  */
 export type BodyCheck = (body: string, records: number | null) => string | null;
 

@@ -116,7 +116,7 @@ function withRequests(paths: JsonObject): JsonObject {
   return edited;
 }
 
-/** Returns the object at a path of members; null if there is none. */
+/** Returns the object at a path of members. */
 function at(whole: JsonValue, ...path: readonly string[]): JsonObject | null {
   const found = path.reduce<JsonValue | undefined>(
     (part, name) => isObject(part) ? part[name] : undefined,

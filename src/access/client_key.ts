@@ -32,7 +32,7 @@ export interface ClientKey {
    * not name; null for a configured key.
    */
   readonly measured: MeasuredClient | null;
-  /** Name of the template; null without one. */
+  /** Name of the template. */
   readonly template: string | null;
   /** Name of the issuer of the token; null for a configured key. */
   readonly issuer: string | null;

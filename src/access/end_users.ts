@@ -21,7 +21,7 @@ const HASH_CHARS = 12;
 export interface KeyForUser {
   /** The key, with the limits of the end user that the request names. */
   readonly key: ClientKey;
-  /** The end user; null without one. */
+  /** The end user. */
   readonly user: EndUser | null;
 }
 

@@ -20,9 +20,7 @@ export function addTime(histogram: Histogram, ms: number): void {
   histogram[bucket] = (histogram[bucket] ?? 0) + 1;
 }
 
-/**
- * Returns the time in milliseconds below which this share of the times lies; null without times.
- */
+/** Returns the time in milliseconds below which this share of the times lies. */
 export function quantile(histograms: Iterable<Histogram>, share: number): number | null {
   const sums = newHistogram();
   let total = 0;

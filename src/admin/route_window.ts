@@ -16,7 +16,7 @@ export interface RoutedCall {
   readonly attempts: CallReport["attempts"];
 }
 
-/** Times to the first content of streams, in milliseconds; null without streams. */
+/** Times to the first content of streams, in milliseconds; null before the first stream. */
 export type FirstContent = TargetView["firstContent"];
 
 /** Numbers of served and failed calls, and of their input tokens. */

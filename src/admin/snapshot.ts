@@ -110,7 +110,7 @@ export interface SecondView {
   readonly refusals: number;
   /** Calls that were not sent to any provider. */
   readonly notSent: number;
-  /** Milliseconds to the first token of streams; null without a stream. */
+  /** Milliseconds to the first token of streams. */
   readonly firstTokenP50Ms: number | null;
   readonly firstTokenP95Ms: number | null;
   readonly inputTokens: number;
@@ -164,7 +164,7 @@ export interface ProviderView {
   readonly notSent: Readonly<Record<string, number>>;
   readonly p50Ms: number | null;
   readonly p95Ms: number | null;
-  /** Attempts in flight; null without `max_concurrent`. */
+  /** Attempts in flight; null if `max_concurrent` is not set. */
   readonly running: number | null;
   readonly queued: number | null;
   readonly maxConcurrent: number | null;
@@ -214,7 +214,7 @@ export interface TargetView {
    * Share of the served calls of the route that it served, from 0 to 1; null if none was served.
    */
   readonly servedShare: number | null;
-  /** Share of the input tokens that came from the provider's prompt cache; null without any. */
+  /** Share of the input tokens that came from the provider's prompt cache. */
   readonly cachedShare: number | null;
   /**
    * Times from the start of an attempt to the first content of its stream, in milliseconds; null

@@ -36,7 +36,7 @@ export function factsOf(api: ClientApi, endpoint: Endpoint | SocketEndpoint): En
   };
 }
 
-/** Returns the endpoint for a POST to this path, and its client API; null if there is none. */
+/** Returns the endpoint for a POST to this path, and its client API. */
 export function findEndpoint(
   path: string,
 ): { readonly api: EndpointName | null; readonly endpoint: Endpoint } | null {
@@ -47,7 +47,7 @@ export function findEndpoint(
   return null;
 }
 
-/** Returns the name of the client API with a POST to this path; null if there is none. */
+/** Returns the name of the client API with a POST to this path. */
 export function findApi(path: string): EndpointName | null {
   return findEndpoint(path)?.api ?? null;
 }

@@ -36,7 +36,7 @@ export interface EndedAttempt {
   readonly isRotated: boolean;
   /** Null if the attempt has succeeded. */
   readonly failure: Failure | null;
-  /** Time of the first content of a stream; absent or null without one. */
+  /** Time of the first content of a stream. */
   readonly contentAt?: number | null;
   /** Span of the attempt; absent or null while spans are not exported. */
   readonly span?: AttemptSpan | null;

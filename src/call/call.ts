@@ -74,15 +74,15 @@ export interface CallClient {
   key: PresentedKey;
   /** The conversation that the call belongs to; null if the client names none. */
   session: Session | null;
-  /** Client that the configuration does not name, which counts while it has limits; else null. */
+  /** Client that the configuration does not name, which counts while it has limits. */
   subject: CountedSubject | null;
   /** Limits of the key and its groups that have admitted the call; null if they have none. */
   quotas: CallQuotas | null;
-  /** Meter of what the call uses; null without a client key. */
+  /** Meter of what the call uses; null if the client has no key. */
   meter: Meter | null;
   /** Members of the request that may choose another model at the provider; null for none. */
   steering: Steering | null;
-  /** Privacy rules of the call and the tokens of its values; null without a policy. */
+  /** Privacy rules of the call and the tokens of its values; null if no policy applies. */
   privacy: CallPrivacy | null;
 }
 

@@ -15,7 +15,7 @@ export interface PlannedTarget {
   readonly candidate: PlannedCandidate;
   /** Share of the calls that it serves, as a word. */
   readonly share: string;
-  /** Shares of the keys of its provider; null without a pool. */
+  /** Shares of the keys of its provider; null if it has only one. */
   readonly keys: string | null;
 }
 

@@ -144,9 +144,9 @@ export const log: Command = {
 };
 
 /**
- * Returns what masks exported records; null without `--redact`, or the exit code after the problem
- * was printed. The mask throws if it takes longer than its policy allows: nothing is printed
- * unmasked.
+ * Returns the mask of exported records, or the exit code after its problem was printed; null if
+ * `--redact` is not set. The mask throws if it takes longer than its policy allows: nothing is
+ * printed unmasked.
  */
 async function exportMask(
   options: OptionValues,

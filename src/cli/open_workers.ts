@@ -26,7 +26,7 @@ export type OpenedWorkers =
     readonly adminUrl: string | null;
     /** The first generation. */
     readonly generation: Generation;
-    /** Resolves with the reason if the gateway cannot go on; null without workers. */
+    /** Resolves with the reason if the gateway cannot go on; null if a single process serves. */
     readonly failed: Promise<string> | null;
     /** Kills all workers, also those that do not respond and would outlive this process. */
     kill(): void;

@@ -303,9 +303,9 @@ export type WrittenProvider = z.output<typeof providerSchema>;
 
 /** TLS settings of a provider with the contents of their files. */
 export interface ProviderTls {
-  /** Certificates in PEM; null without a `ca_file`. */
+  /** Certificates of `ca_file` in PEM. */
   readonly ca: string | null;
-  /** The client certificate and its key in PEM; null without them. */
+  /** The client certificate and its key in PEM. */
   readonly identity: { readonly cert: string; readonly key: string } | null;
   readonly serverName: string | null;
 }

@@ -28,8 +28,8 @@ export interface AttemptSpan {
   /** `traceparent` header of this span, for a provider that continues traces. */
   readonly traceparent: string;
   /**
-   * Learns from a request as it is sent: its path below the base address, and its body, null
-   * without one. A multipart body says nothing.
+   * Learns from a request as it is sent: its path below the base address, and its body. A multipart
+   * body says nothing.
    */
   sent(path: string, body: Uint8Array | readonly Uint8Array[] | null): void;
   /** Learns the status of the response. */

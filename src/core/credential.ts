@@ -23,7 +23,7 @@ export interface CredentialUpdate {
   readonly issued: IssuedCredential | null;
   /** True if the last refresh has failed. */
   readonly isFailing: boolean;
-  /** Unix time in milliseconds of the next refresh; null if there is none. */
+  /** Unix time in milliseconds of the next refresh. */
   readonly nextMs: number | null;
 }
 
@@ -68,7 +68,7 @@ export interface CredentialHolder {
   clockAheadMs: number;
   /** The newest credential, also if it has ended; null if none was issued yet. */
   issued(): IssuedCredential | null;
-  /** Returns the credential for a request now; null if there is none that is usable. */
+  /** Returns the credential for a request now; null if none is usable. */
   usable(wallMs: number): IssuedCredential | null;
   state(wallMs: number): CredentialState;
   /** Returns the last update. */

@@ -73,7 +73,7 @@ export interface World {
   send(url: string, request: Outgoing): Promise<Incoming>;
 }
 
-/** Returns the body of a response as a `BodySource`; null without a body. */
+/** Returns the body of a response as a `BodySource`. */
 export function bodySource({ body }: Pick<Incoming, "body">): BodySource | null {
   if (!(body instanceof ReadableStream)) return body;
   const reader = body.getReader();

@@ -365,7 +365,7 @@ export function profileOf(name: string | undefined): HostProfile {
   return name === undefined ? USUAL : hostNamed(name)?.profile ?? USUAL;
 }
 
-/** Returns the known host with a base address, and its name; null if there is none. */
+/** Returns the known host with a base address, and its name. */
 export function hostAt(
   type: Host["type"],
   baseUrl: string,

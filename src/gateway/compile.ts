@@ -220,8 +220,8 @@ function compileAccounts(
 }
 
 /**
- * Returns the identity of a credential as text; null without one. Its tokens are no part of the
- * account, which would change with each of them.
+ * Returns the identity of a credential as text. Its tokens are no part of the account, which would
+ * change with each of them.
  */
 function identityOf(credential: CredentialConfig | undefined): string | null {
   return credential === undefined ? null : JSON.stringify(credentialIdentity(credential));

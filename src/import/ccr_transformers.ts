@@ -22,7 +22,7 @@ export function transformerName(tree: Tree): string {
   return textOf(tree) ?? (tree.kind === "list" ? textOf(tree.items[0]) ?? "" : "");
 }
 
-/** Returns the limit of the first transformer `maxtoken` in a list; null without one. */
+/** Returns the limit of the first transformer `maxtoken` in a list. */
 export function maxTokens(use: Tree | undefined): number | null {
   return itemsOf(use).map(limitOf).find((limit) => limit !== null) ?? null;
 }

@@ -37,7 +37,7 @@ export interface Entry {
   /** Wanted ID of its provider, and the settings without the key. */
   readonly id: string;
   readonly settings: Settings;
-  /** The key in the form of our file; null without one. */
+  /** The key in the form of our file. */
   readonly key: string | null;
   /** Upstream model; undefined if the requested name is sent. */
   readonly model: string | undefined;

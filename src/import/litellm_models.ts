@@ -28,7 +28,7 @@ interface Placed {
   readonly weights: ReadonlyMap<Entry, number>;
   readonly place: string;
   readonly targets: string;
-  /** The metric of the weights; null without weights. */
+  /** The metric of the weights. */
   readonly metric: Metric | null;
 }
 

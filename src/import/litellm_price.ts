@@ -20,7 +20,7 @@ const MILLION = 1_000_000;
 /** Digits of a price that are exact after the product with a million. */
 const PRICE_DIGITS_COUNT = 12;
 
-/** Returns the prices of an entry; null without one for input and one for output. */
+/** Returns the prices of an entry; null unless it has one for input and one for output. */
 export function readPrice(params: Tree, info: Tree | undefined): EntryPrice | null {
   const price: Record<string, number> = {};
   const trees: [Tree, string][] = [];

@@ -9,13 +9,13 @@ import { type End, type Failure, FAULTS, isFaultKind, logEndOf } from "../core/f
 /** One attempt at one provider. */
 export interface Attempt {
   readonly provider: string;
-  /** Name of the key that was used; null without a pool of keys, or if no request was sent. */
+  /** Name of the key that was used; null if the provider has only one, or no request was sent. */
   readonly key: string | null;
   /** True if the attempt went on with another key after a refused one, so that it is no retry. */
   readonly isRotated: boolean;
   readonly model: string;
   readonly outcome: "success" | Failure["kind"];
-  /** Cause of the failure; null if there is none, or its kind says all. */
+  /** Cause of the failure; null if its kind says all. */
   readonly cause: UpstreamCause | null;
   /** Number of the attempt at its target, from 1. */
   readonly number: number;
@@ -85,20 +85,20 @@ export interface CallReport {
    * Name of the session, or the user ID of a Messages request without one; null if absent.
    */
   session: string | null;
-  /** Source of the session; null without one. */
+  /** Source of the session. */
   sessionFrom: string | null;
-  /** Conversation that a Responses request names; null without one. */
+  /** Conversation that a Responses request names. */
   conversation: string | null;
   /** Endpoint of the call. */
   endpoint: EndpointFacts;
   /** Name of the client key; null if no key is required or the key is invalid. */
   client: string | null;
-  /** Name of the template of the client, and of the issuer of its token; null without one. */
+  /** Name of the template of the client, and of the issuer of its token. */
   template: string | null;
   issuer: string | null;
   /** Labels of a client with a token in metrics; null for every other one. */
   measured: MeasuredClient | null;
-  /** End user of the client key, as a part of a digest; null without one. */
+  /** End user of the client key, as a part of a digest. */
   endUser: string | null;
   /** Refusal of the token of the client; null if none was refused. */
   tokenRefusal: Exclude<TokenCheck, { readonly kind: "client" }> | null;
@@ -131,7 +131,7 @@ export interface CallReport {
    * estimate.
    */
   estimated: boolean;
-  /** Charge of the client key; null without one. */
+  /** Charge of the client key. */
   charge: Charge | null;
   /** Units of the call besides tokens, which are priced if `usage` is null. */
   units: BilledUnits | null;
@@ -160,7 +160,7 @@ export interface CallReport {
   held: "complete" | "released" | null;
   /** Extent of the record of the call; null for none. */
   recorded: "heads" | "all" | null;
-  /** Items that the gateway's own conversation had before the call; null without one. */
+  /** Items that the gateway's own conversation had before the call. */
   conversationItems: number | null;
   /** Model as the client has named it in a body that was read; null otherwise. */
   requestedModel: string | null;

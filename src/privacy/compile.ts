@@ -17,9 +17,7 @@ export type RuleSettings = Config["privacy"]["rules"][number];
 
 /** The policies of a configuration. */
 export interface CompiledPrivacy {
-  /**
-   * Returns the sum of the default policy and of those with these names; null if there is none.
-   */
+  /** Returns the sum of the default policy and of those with these names. */
   policyFor(names: readonly string[]): Policy | null;
   /** Returns what a call with a policy carries, before it is searched. */
   newCall(policy: Policy): CallPrivacy;

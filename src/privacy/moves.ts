@@ -92,7 +92,7 @@ export function movedPosition(moves: readonly Move[], at: number, isEnd: boolean
   return isEnd ? Math.max(newStart, newEnd - (end - at)) : newStart;
 }
 
-/** Returns the last move that begins before a position, by bisection; null if there is none. */
+/** Returns the last move that begins before a position, by bisection. */
 function lastBefore(moves: readonly Move[], at: number): Move | null {
   let low = 0;
   let high = moves.length;

@@ -23,9 +23,9 @@ export interface Preset {
   /** Name of the named model; with `*` it is a pattern. */
   readonly name: string;
   readonly parameters: Parameters;
-  /** Maximum tokens of a response; null without. */
+  /** Maximum tokens of a response. */
   readonly maxOutput: number | null;
-  /** Instructions after those of the client; null without. */
+  /** Instructions after those of the client. */
   readonly system: string | null;
   /** True if responses have the requested name as their model. */
   readonly showsName: boolean;

@@ -125,10 +125,7 @@ export interface ToolResult extends Turn {
   readonly callId: Given<string> | null;
   /** Name of a legacy function; null if it is absent, and for a call with an ID. */
   readonly name: Given<string> | null;
-  /**
-   * The latest earlier call with the ID, or the latest open call of the function; null if there is
-   * none.
-   */
+  /** The latest earlier call with the ID, or the latest open call of the function. */
   readonly call: ToolCall | null;
 }
 

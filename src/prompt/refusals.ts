@@ -20,7 +20,7 @@ export function isEmpty(value: Optional): boolean {
   return isObject(value) && Object.keys(value).length === 0;
 }
 
-/** Returns the refusal of the first unknown field that is not null; null if there is none. */
+/** Returns the refusal of the first unknown field that is not null. */
 export function unknownMember(
   value: JsonObject,
   known: Members,

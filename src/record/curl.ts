@@ -23,8 +23,8 @@ export interface CurlPlace {
 }
 
 /**
- * Returns the command for `sh` that sends the recorded request to a gateway again; null without a
- * recorded body. The body is a here document, so that its bytes need no quotes; base64 if it has
+ * Returns the command for `sh` that sends the recorded request to a gateway again; null if its body
+ * is not recorded. The body is a here document, so that its bytes need no quotes; base64 if it has
  * hidden characters. Headers with such ones are left out.
  */
 export function recordCurl(

@@ -106,8 +106,8 @@ export function withoutBegunMatch(text: string, rules: readonly MaskingRule[]): 
 const NUMBER = /(?<![\w.+-])-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?(?![\w.+-])/g;
 
 /**
- * Returns what finds the number of which a span is a part, null if there is none; the spans come in
- * their order. No part of a number can be a label: JSON would be none any more.
+ * Returns what finds the number of which a span is a part; the spans come in their order. No part
+ * of a number can be a label: JSON would be none any more.
  */
 function newNumberSearch(text: string): (span: Span) => Span | null {
   let numbers: Iterator<RegExpExecArray> | null = null;

@@ -41,7 +41,7 @@ export interface RecordSettings {
 export interface RecordTotals {
   readonly records: number;
   readonly bytes: number;
-  /** Unix times in milliseconds of the oldest and the newest record; null without any. */
+  /** Unix times in milliseconds of the oldest and the newest record. */
   readonly oldest: number | null;
   readonly newest: number | null;
 }

@@ -52,8 +52,7 @@ export function providerOf({ provider, wire }: TargetView): string {
 }
 
 /**
- * Returns the target of a plan that gets most of the calls, the first one by name of equal ones;
- * null without any.
+ * Returns the target of a plan that gets most of the calls, the first one by name of equal ones.
  */
 export function mainTarget(
   { targets, fallbacks }: {

@@ -16,7 +16,7 @@ export interface ClientView {
   readonly kind: "not required" | "missing" | "lapsed" | "known";
   /** Permissions of the client, as text. */
   readonly permissions: string;
-  /** Header that names the end users of the key; null without one. */
+  /** Header that names the end users of the key. */
   readonly userHeader: string | null;
 }
 

@@ -201,8 +201,8 @@ export function matchesModel(target: RouteTarget, requested: RequestedModel): bo
 }
 
 /**
- * Returns the target's model, else the requested model, else the provider's default; null without
- * any. Of a request that needs no model, "" in place of the default: it would be a model for chats.
+ * Returns the target's model, else the requested model, else the provider's default. Of a request
+ * that needs no model, "" in place of the default: it would be a model for chats.
  */
 export function resolveModel(target: RouteTarget, requested: RequestedModel): string | null {
   const written = target.model ?? requested.model;

@@ -85,7 +85,7 @@ export interface Reference {
     | "upload_id"
     | "input_file_id"
     | "conversation";
-  /** The provider that the client names; null if there is none. */
+  /** The provider that the client names. */
   readonly provider: string | null;
 }
 

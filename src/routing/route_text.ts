@@ -98,8 +98,8 @@ export function serverText({ provider: { settings, base }, wire, failover }: Rou
 }
 
 /**
- * Returns the keys of a target's provider by name, with weights and model patterns; null without a
- * pool.
+ * Returns the keys of a target's provider by name, with weights and model patterns; null if it has
+ * only one.
  */
 export function keysText({ provider }: RouteTarget): string | null {
   if (!hasPool(provider)) return null;
@@ -112,7 +112,9 @@ export function keysText({ provider }: RouteTarget): string | null {
   return `keys: ${keys.join(", ")}; a refused key rests for ${formatDuration(key_rest)}`;
 }
 
-/** Returns who the credential of a target's provider is for; null without one, or with a pool. */
+/**
+ * Returns who the credential of a target's provider is for; null if the provider has several keys.
+ */
 export function credentialText({ provider }: RouteTarget): string | null {
   const credential = provider.settings.api_keys[0]?.credential;
   return credential === undefined || hasPool(provider)
@@ -120,7 +122,10 @@ export function credentialText({ provider }: RouteTarget): string | null {
     : `credential: ${credentialIdentity(credential).join(", ")}`;
 }
 
-/** Returns the keys that serve a model with their shares, by name; null without a pool. */
+/**
+ * Returns the keys that serve a model with their shares, by name; null if the provider has only
+ * one.
+ */
 export function keySharesText({ provider }: RouteTarget, model: string): string | null {
   if (!hasPool(provider)) return null;
   const keys = servingAccounts(provider, model);

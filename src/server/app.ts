@@ -330,9 +330,9 @@ function isMultipart({ headers }: Call, { body }: Endpoint): boolean {
 }
 
 /**
- * Returns the refusal of a path whose encoded bytes are not valid UTF-8, else null: the router
- * leaves them as they are, and the id in it would be another one at the upstream. The name of a
- * model is only looked up in the gateway, which has none that is no text.
+ * Returns the refusal of a path whose encoded bytes are not valid UTF-8: the router leaves them as
+ * they are, and the id in it would be another one at the upstream. The name of a model is only
+ * looked up in the gateway, which has none that is no text.
  */
 function pathProblem(path: string, endpoint: Endpoint): Failed | null {
   if (!path.includes("%") || endpoint.path.includes("/:model")) return null;

@@ -89,10 +89,7 @@ export function respond(
   return newResponse(body, reply.status ?? 200, fields);
 }
 
-/**
- * Returns the refusal of a read of a stored object for which there is no response memory; else
- * null.
- */
+/** Returns the refusal of a read of a stored object for which there is no response memory. */
 function refuseRead(call: Call, result: Result<Reply>): Failed | null {
   const isRead = result.ok && result.value.kind === "stored" && call.method === "GET";
   return isRead ? refuseResponse(call) : null;

@@ -96,7 +96,7 @@ export function chatTools(tools: readonly JsonValue[]): readonly Tool[] {
   });
 }
 
-/** Returns the function or custom tool of a tool, choice or call; null if there is none. */
+/** Returns the function or custom tool of a tool, choice or call. */
 function calledIn(value: JsonValue): JsonObject | null {
   if (!isObject(value)) return null;
   const called = value.function ?? value.custom;

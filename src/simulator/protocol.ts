@@ -41,7 +41,7 @@ export interface SimRequest {
   readonly jsonSchema: JsonObject | null;
   /** The model may think before it answers. */
   readonly mayThink: boolean;
-  /** The limit of output tokens, thinking included; null without a limit. */
+  /** The limit of output tokens, thinking included. */
   readonly maxOutputTokens: number | null;
   /** The number of input tokens: the words of all messages. */
   readonly inputTokens: number;

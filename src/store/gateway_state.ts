@@ -41,7 +41,7 @@ export interface GatewayState {
   readonly slots: ProviderSlots;
   readonly catalogs: Catalogs;
   readonly cache: ResponseCache;
-  /** Cached responses in the state store; null without one. */
+  /** Cached responses in the state store. */
   readonly sharedCache: SharedCache | null;
   readonly inFlight: InFlight;
   readonly admission: Admission;

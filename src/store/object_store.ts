@@ -117,7 +117,7 @@ export interface ConversationStore {
   /** Maximum bytes of one conversation, and of all conversations together. */
   readonly maxBytes: number;
   create(conversation: NewConversation): Stored<Conversation>;
-  /** Returns a conversation; null if there is none. */
+  /** Returns a conversation. */
   find(id: string): Stored<Conversation | null>;
   /** Replaces the metadata only. */
   setMetadata(id: string, metadata: Metadata): Stored<Conversation>;
@@ -160,8 +160,8 @@ export interface ReasoningKey {
  */
 export interface ReasoningStore {
   /**
-   * Returns the reasoning under each key, in the order of the keys; null if there is none. A key
-   * without a text finds nothing if the caller has received these calls with different reasoning.
+   * Returns the reasoning under each key, in the order of the keys. A key without a text finds
+   * nothing if the caller has received these calls with different reasoning.
    */
   find(keys: readonly ReasoningKey[]): Stored<readonly (OwnedReasoning | null)[]>;
   /**

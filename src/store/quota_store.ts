@@ -34,7 +34,7 @@ export interface QuotaScope {
  * of the scope that refuses; those of the rest are null and empty.
  */
 export interface QuotaRest {
-  /** Requests that may be sent immediately; null without a rate. */
+  /** Requests that may be sent immediately; null if no rate is set. */
   readonly requests: number | null;
   /** Tokens that may be used immediately; negative if more were used. Null without a rate. */
   readonly tokens: number | null;
@@ -69,7 +69,7 @@ export type QuotaDecision =
 /** Use of one caller's limits by a finished call. */
 export interface QuotaUse {
   readonly caller: string;
-  /** Rate that the tokens count against; null without a rate. */
+  /** Rate that the tokens count against. */
   readonly tokensPerMinute: number | null;
   /** True if the call holds one of the caller's concurrent calls. */
   readonly holdsSlot: boolean;

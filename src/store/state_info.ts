@@ -4,7 +4,7 @@ export interface StateInfo {
   readonly version: string;
   /** Size of each type of record; types without records are absent. */
   readonly types: readonly StoredType[];
-  /** Age of the oldest and of the newest record in milliseconds; null if there is none. */
+  /** Age of the oldest and of the newest record in milliseconds. */
   readonly oldestMs: number | null;
   readonly newestMs: number | null;
 }

@@ -25,7 +25,7 @@ export interface PickView<T> {
   key(target: T): string;
   /** Returns the key of a target's load. */
   load(target: T): string;
-  /** Session or client of the call, for `sticky`; null without either. */
+  /** Session or client of the call, for `sticky`. */
   readonly session: string | null;
 }
 

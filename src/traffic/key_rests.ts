@@ -22,7 +22,7 @@ export interface Rest {
 export interface RestTimes {
   /** Rest after one refusal. */
   readonly restMs: number;
-  /** `Retry-After` of the refusal; null without one. */
+  /** `Retry-After` of the refusal. */
   readonly retryAfterMs: number | null;
 }
 

@@ -12,7 +12,7 @@ export interface TargetLoads {
   record(target: string, firstByteMs: number): void;
   /** Returns the number of calls that run at a target. */
   pending(target: string): number;
-  /** Returns the median of the recorded times of a target, in milliseconds; null without any. */
+  /** Returns the median of the recorded times of a target, in milliseconds. */
   medianMs(target: string): number | null;
 }
 

@@ -5,7 +5,7 @@ import type { AwsKeys } from "../core/credential.ts";
 export interface SignedRequest {
   readonly method: string;
   readonly url: string;
-  /** Media type of the body; null without one. */
+  /** Media type of the body. */
   readonly contentType: string | null;
   /** SHA-256 of the body in hexadecimal digits. */
   readonly bodyDigest: string;

@@ -24,8 +24,8 @@ const MIN_LARGE_CHARS = 256 * 1024;
 
 /**
  * Returns the payload whose text comes from `write`, which runs once unless the text is large.
- * `received` returns the client's own bytes if they can be sent unchanged, else null: copying a
- * large body costs 5 % of its request.
+ * `received` returns the client's own bytes if they can be sent unchanged: copying a large body
+ * costs 5 % of its request.
  */
 export function newPayload(
   write: () => string,

@@ -51,7 +51,7 @@ function detail(details: JsonValue | undefined, name: string): number | null {
   return isObject(details) ? wholeCount(details, name) : null;
 }
 
-/** Returns the first whole number among members with these names; null if there is none. */
+/** Returns the first whole number among members with these names. */
 function wholeCount(value: JsonObject, ...names: readonly string[]): number | null {
   return names.map((name) => tokenCount(value[name])).find(Number.isSafeInteger) ?? null;
 }

@@ -18,10 +18,7 @@ export function newGroupMetrics(
 
   return {
     hasParent: () => hasParent,
-    /**
-     * Returns the metrics in the text format; null without a parent, or with one that does not
-     * respond.
-     */
+    /** Returns the metrics in the text format; null if no parent responds. */
     scrape: coalesced(async (): Promise<string | null> => {
       if (!hasParent) return null;
       const current = response = Promise.withResolvers();

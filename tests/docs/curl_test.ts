@@ -12,7 +12,7 @@ interface Asked {
   readonly path: string;
   readonly headers: Headers;
   readonly body: string | null;
-  /** The parts of a multipart body; null without one. */
+  /** The parts of a multipart body. */
   readonly form: FormData | null;
   /** True for a request to the admin page. */
   readonly isAdmin: boolean;

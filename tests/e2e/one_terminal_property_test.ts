@@ -16,7 +16,7 @@ interface Plan {
   readonly targets: number;
   readonly noRetry: boolean;
   readonly noFallback: boolean;
-  /** Failures that open a breaker; null without breakers. */
+  /** Failures that open a breaker; null if breakers are off. */
   readonly threshold: number | null;
   /** Place in the list of outcomes for each try; the last one is used for all later tries. */
   readonly outcomes: readonly number[];

@@ -20,7 +20,7 @@ export async function outcomeOf(operation: Stored<unknown>): Promise<string> {
   return result.ok ? "ok" : result.failure.kind;
 }
 
-/** Returns the binding of an ID; null if there is none. */
+/** Returns the binding of an ID. */
 export async function bindingOf(
   { state }: { readonly state: { readonly objects: ObjectStore } },
   type: BoundType,

@@ -99,7 +99,7 @@ function parseCommandSettings(
   };
 }
 
-/** Splits a text at the first mark; the second part is null without one. */
+/** Splits a text at the first mark; the second part is null if it has no mark. */
 function splitOnce(text: string, mark: string): readonly [string, string | null] {
   const at = text.indexOf(mark);
   return at === -1 ? [text, null] : [text.slice(0, at), text.slice(at + 1)];

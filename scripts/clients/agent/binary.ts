@@ -6,7 +6,7 @@ const PLATFORMS: Readonly<Partial<Record<typeof Deno.build.os, string>>> = {
 };
 const ARCHITECTURES = { x86_64: "x64", aarch64: "arm64" } as const;
 
-/** Returns the npm package with the executable for a platform; null if there is none. */
+/** Returns the npm package with the executable for a platform. */
 export function packageFor(
   { os, arch }: { readonly os: typeof Deno.build.os; readonly arch: typeof Deno.build.arch },
 ): string | null {

@@ -21,7 +21,7 @@ export interface Answer extends Choice {
   readonly outputTokens: number | null;
   /** True if the answer has its regular end. */
   readonly isComplete: boolean;
-  /** Code or type of the error in the answer; null without one. */
+  /** Code or type of the error in the answer. */
   readonly error: string | null;
 }
 
@@ -38,7 +38,7 @@ export function callText(
   return `${textAt(id)} ${textAt(name)} ${JSON.stringify(value)}`;
 }
 
-/** Returns the code or type of the error in a record; null without one. */
+/** Returns the code or type of the error in a record. */
 export function errorOf(value: JsonValue | undefined): string | null {
   const error = at(value, "error");
   if (typeof error === "string") return error;
@@ -47,7 +47,7 @@ export function errorOf(value: JsonValue | undefined): string | null {
   return typeof code === "string" ? code : typeof type === "string" ? type : "error";
 }
 
-/** Returns the first error in the records; null without one. */
+/** Returns the first error in the records. */
 export function firstError(records: Records): string | null {
   return records.map(errorOf).find((error) => error !== null) ?? null;
 }

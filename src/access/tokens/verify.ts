@@ -59,7 +59,7 @@ export function isLasting({ kind }: TokenRefusal): boolean {
 
 const SHAPE = /^[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+$/;
 
-/** Returns the refusal of a text without the form of a token (RFC 7515, section 7.1); else null. */
+/** Returns the refusal of a text without the form of a token (RFC 7515, section 7.1). */
 export function refuseForm(text: string): TokenRefusal | null {
   if (text.length > MAX_TOKEN_CHARS) return { kind: "too_long", issuer: null };
   return SHAPE.test(text) ? null : { kind: "malformed", issuer: null };

@@ -98,8 +98,8 @@ const SEALING_PROTOCOLS = ["messages", "responses"] as const;
 const isPastCall = (message: JsonValue) => isObject(message) && Array.isArray(message.tool_calls);
 
 /**
- * Returns the stored reasoning of past calls, for targets that accept it; null if there is none. It
- * is found with the rules of compat, which takes every message that another protocol takes.
+ * Returns the stored reasoning of past calls, for targets that accept it. It is found with the
+ * rules of compat, which takes every message that another protocol takes.
  */
 function storedReasoning(
   call: Call,

@@ -8,10 +8,7 @@ const STRING_BODY = '(?:[ !#-[\\]-\uffff]+|\\\\(?:["\\\\/bfnrt]|u[0-9a-fA-F]{4})
 export interface RepeatFastPath {
   /** Stores a checked record and its relayed form; both must hold the same content. */
   learn(data: string, relayed: string): void;
-  /**
-   * Returns the relayed form of a record that differs from the stored record in content only; else
-   * null.
-   */
+  /** Returns the relayed form of a record that differs from the stored record in content only. */
   relayed(data: string): string | null;
 }
 

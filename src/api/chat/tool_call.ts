@@ -18,7 +18,7 @@ export function calledPiece(kind: CallKind, text: string): JsonObject {
   return kind === "custom" ? { custom: { input: text } } : { function: { arguments: text } };
 }
 
-/** Returns the `logprobs` of a choice from its tokens; null without tokens. */
+/** Returns the `logprobs` of a choice from its tokens; null for no tokens. */
 export function logprobsOf(content: readonly JsonObject[]): JsonObject | null {
   return content.length === 0 ? null : { content: [...content], refusal: null };
 }

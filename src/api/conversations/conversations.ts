@@ -133,10 +133,7 @@ async function findPlace(call: Call, request: ApiRequest): Promise<Result<Place 
   return able.ok ? owned : able;
 }
 
-/**
- * Returns the provider that a request names, by header or by a canonical model; null without
- * either.
- */
+/** Returns the provider that a request names, by header or by a canonical model. */
 function requestedProvider(call: Call, { document }: ApiRequest): Result<string | null> {
   const { model } = document.value;
   const named = requestedModel(call, typeof model === "string" ? model : "");

@@ -18,9 +18,9 @@ export interface ListedModel {
 /** The requested page of the list. */
 interface ModelPage {
   readonly limit: number;
-  /** Id before the first model of the page; null without. */
+  /** Id before the first model of the page. */
   readonly after: string | null;
-  /** Id behind the last model of the page; null without. */
+  /** Id behind the last model of the page. */
   readonly before: string | null;
 }
 

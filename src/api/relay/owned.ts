@@ -196,7 +196,7 @@ async function placeOfNew(
     : success({ provider: provider.value, account: null });
 }
 
-/** Looks up the owner of an input file; null if there is none, or none that the client may see. */
+/** Looks up the owner of an input file; null if the client may see none. */
 function findInput(
   call: Call,
   file: string | null,

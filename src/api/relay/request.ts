@@ -14,10 +14,11 @@ export interface RelayedRequest {
   readonly stream: boolean;
   /** Number of requested images or choices. */
   readonly count: number;
-  /** Number of characters of the text for speech; null without one. */
+  /** Number of characters of the text for speech. */
   readonly characters: number | null;
   /**
-   * Length of the audio in seconds at 16 kbit/s, of which most audio has more; null without a file.
+   * Length of the audio in seconds at 16 kbit/s, of which most audio has more; null if the form has
+   * no file.
    */
   readonly seconds: number | null;
   /** True if the client requests subtitles, whose last time is the length of the audio. */

@@ -39,7 +39,7 @@ export function relayedUnits(
   }
 }
 
-/** Returns the end of the last segment of a transcript in seconds; null without segments. */
+/** Returns the end of the last segment of a transcript in seconds. */
 function lastEnd(segments: JsonValue | undefined): number | null {
   const last = Array.isArray(segments) ? segments.at(-1) : undefined;
   return isObject(last) ? lengthOf(last.end) : null;

@@ -6,8 +6,7 @@ import { foldedName } from "../../access/steering.ts";
 import { brokenRule } from "../../prompt/refusals.ts";
 
 /**
- * Returns the refusal of a text that is no valid id or cursor, else null. White space in it is
- * significant.
+ * Returns the refusal of a text that is no valid id or cursor. White space in it is significant.
  */
 export function identifierProblem(id: string, param: string): Failed<Refusal> | null {
   return isExactId(id) ? null : brokenRule(param, "must not begin or end with white space");
@@ -15,7 +14,7 @@ export function identifierProblem(id: string, param: string): Failed<Refusal> | 
 
 /**
  * Returns the refusal of a member that a server which ignores the case of names reads as one of
- * these, else null. Their IDs decide the owner, and only exact names are looked up.
+ * these. Their IDs decide the owner, and only exact names are looked up.
  */
 export function spellingProblem(
   body: JsonObject,
@@ -40,10 +39,10 @@ const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:;[^/\\]*)?(?:[/\\]|$)/;
 const MAX_DECODINGS = 4;
 
 /**
- * Returns the refusal of an id that must not become a part of an upstream's path, else null. An id
- * that an upstream has returned is sent to it encoded, unless it is a dot segment. Any other id
- * must not hold `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the
- * path before it routes the request would serve another path under the gateway's key.
+ * Returns the refusal of an id that must not become a part of an upstream's path. An id that an
+ * upstream has returned is sent to it encoded, unless it is a dot segment. Any other id must not
+ * hold `/`, `\` or `..`, however often they are percent-encoded: a server that decodes the path
+ * before it routes the request would serve another path under the gateway's key.
  */
 export function pathIdProblem(
   id: string,
@@ -58,8 +57,8 @@ export function pathIdProblem(
 }
 
 /**
- * Returns the refusal of an item's id that must not become a part of an upstream's path, else null.
- * The gateway does not know which items an upstream has returned, so a slash alone is allowed. A
+ * Returns the refusal of an item's id that must not become a part of an upstream's path. The
+ * gateway does not know which items an upstream has returned, so a slash alone is allowed. A
  * segment of dots between slashes, however encoded, is refused, because it leads out of the list of
  * items.
  */

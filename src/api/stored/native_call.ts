@@ -40,7 +40,7 @@ export interface NativeCall extends Place {
   readonly copiedHeaders?: readonly string[];
   /** True for a call that is retried as `forward` says; absent for one that is sent once. */
   readonly isRetried?: true;
-  /** The requested bare model; null without one. */
+  /** The requested bare model. */
   readonly model?: string | null;
   /**
    * True if a resource is the requested one. Any other resource is a fault, and nothing is stored.
@@ -116,7 +116,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
   return reply.ok ? await rewrite(native, received, reply.value) : reply;
 }
 
-/** The valid resource of a response; null without one. */
+/** The valid resource of a response. */
 interface Received {
   document: JsonDocument | null;
 }

@@ -51,7 +51,7 @@ export async function findOwnedPlace(call: Call, object: OwnedObject): Promise<R
 
 /**
  * Returns the provider that has every file, batch and upload: the only capable one, with a single
- * account; null if there is none.
+ * account.
  */
 function findOnlyProvider(call: Call, { type, capability }: OwnedObject): string | null {
   if (type !== "relayed_object") return null;

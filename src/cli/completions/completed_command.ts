@@ -7,7 +7,7 @@ export interface CompletedCommand {
   /** Words of its name; none for the default command. */
   readonly words: readonly string[];
   readonly about: string;
-  /** Placeholder of the positional argument; null if there is none. */
+  /** Placeholder of the positional argument. */
   readonly argument: string | null;
   /** Values of the positional argument; empty if any is possible. */
   readonly choices: readonly string[];

@@ -90,7 +90,9 @@ export function newReasoningCollector() {
     },
     /** Returns the characters that are collected. */
     heldChars: (): number => heldChars,
-    /** Returns the reasoning; null without tool calls, without blocks, or above the size limit. */
+    /**
+     * Returns the reasoning; null if it has no tool calls or no blocks, or exceeds the size limit.
+     */
     value: (): CallingReasoning | null =>
       callIds.length === 0 || blocks.length === 0 || length > MAX_REASONING_CHARS
         ? null

@@ -40,7 +40,7 @@ export interface StreamRecord {
   /** Name of an SSE event; null when the record has none. */
   readonly event: string | null;
   readonly data: string;
-  /** The received text with its separators, if the record can be sent unchanged; else null. */
+  /** The received text with its separators, if the record can be sent unchanged. */
   readonly raw: string | null;
   /**
    * Outline of data that is too large to be parsed for its few needed members; absent for any other

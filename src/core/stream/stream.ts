@@ -79,7 +79,7 @@ export interface StreamTranslation extends Codec<StreamRecord, StreamRecord> {
 
 /** The result of a successful call for stores and metrics. */
 export interface Outcome {
-  /** The whole resource if the client API stores one, else null. */
+  /** The whole resource if the client API stores one. */
   readonly resource: JsonObject | null;
   readonly usage: Usage | null;
   /** Units that the call has used besides tokens; absent if they are not counted. */

@@ -188,7 +188,7 @@ export class AttemptFacts implements AttemptSpan {
     return this.#request;
   }
 
-  /** The status of the response; null without one. */
+  /** The status of the response. */
   get status(): number | null {
     return this.#status;
   }

@@ -188,7 +188,7 @@ function parsedProblem(
   return equalsJsonText(parsed, written) ? null : differs(path, "its text holds");
 }
 
-/** Returns the text of a content, also in parts; null without a text. */
+/** Returns the text of a content, also in parts. */
 function joinedText(content: Optional): string | null {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return null;

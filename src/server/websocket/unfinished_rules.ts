@@ -28,7 +28,7 @@ export function newUnfinishedRules(
   timeoutMs: number,
   giveUp: (reason: GiveUpReason) => void,
 ) {
-  /** Bytes and time of the last progress; null without a message. */
+  /** Bytes and time of the last progress; null while no message arrives. */
   let progress: { readonly bytes: number; readonly atMs: number } | null = null;
   const drop = () => giveUp("no_memory");
 

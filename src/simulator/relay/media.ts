@@ -42,7 +42,9 @@ function imagesOfJson(name: string, needs: readonly string[], call: SimCall): Pr
   });
 }
 
-/** Answers a multipart body. `name` is that of the events of a stream; null without streams. */
+/**
+ * Answers a multipart body. `name` is that of the events of a stream; null if it has no streams.
+ */
 function imagesOfForm(name: string | null, call: SimCall): Promise<Answer> {
   return onForm(call, { usual: "sim-echo", file: "image" }, (form, _, style) => {
     const n = Number(form.get("n") ?? 1);

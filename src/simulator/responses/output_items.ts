@@ -37,7 +37,7 @@ export type OutputItem =
 export interface OutputContext {
   readonly account: Account;
   readonly deps: Deps;
-  /** The query of a web search before the answer; null without a search. */
+  /** The query of a web search before the answer. */
   readonly searchQuery: string | null;
   readonly includeEncryptedReasoning: boolean;
 }

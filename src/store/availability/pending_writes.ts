@@ -82,7 +82,7 @@ interface Waiting extends Pick<OutcomeWrite, "operation" | "run"> {
 interface Queue {
   readonly record: RecordId;
   writes: Waiting[];
-  /** The write in progress, which is the first one; null if there is none. */
+  /** The write in progress, which is the first one. */
   running: Promise<boolean> | null;
 }
 

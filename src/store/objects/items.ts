@@ -109,7 +109,7 @@ export function newItems<Body>(
     return pack;
   }
 
-  /** Returns the known pack with the items from an index on; null if there is none. */
+  /** Returns the known pack with the items from an index on. */
   function knownAt(items: readonly JsonObject[], from: number): Pack | null {
     const first = items[from];
     const pack = first === undefined ? undefined : known.get(first);

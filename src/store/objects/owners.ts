@@ -62,7 +62,7 @@ export function newOwners<Body>(
   };
 }
 
-/** Returns the binding in the head of a record; null without a record. */
+/** Returns the binding in the head of a record. */
 export function bindingIn<Body>(found: StoredRecord<Body> | null): Result<Binding | null> {
   return found === null ? success(null) : parseBinding(found.head);
 }

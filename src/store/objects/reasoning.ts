@@ -133,7 +133,7 @@ function groupOf({ creator, calls }: ReasoningKey): string {
   return JSON.stringify([creator, calls]);
 }
 
-/** Returns the entry of a group that is not ambiguous; null if there is none. */
+/** Returns the entry of a group that is not ambiguous. */
 function onlyEntry<Body>(entries: readonly NamedPart<Body>[], group: string): string | null {
   const [first, second] = entries.filter(({ name }) => name === group);
   if (first === undefined || second !== undefined || first.head === AMBIGUOUS) return null;

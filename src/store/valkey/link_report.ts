@@ -8,7 +8,7 @@ export interface LinkReport {
   failed(name: string, reason: string): void;
   /** The server has refused a command of a connection that can be used. */
   refused(reason: string): void;
-  /** The current problem as a sentence; null without one. */
+  /** The current problem as a sentence. */
   problem(): string | null;
 }
 

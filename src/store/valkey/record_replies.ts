@@ -13,7 +13,7 @@ export interface FoundRecord {
   readonly parts: ReadonlyMap<string, Part>;
 }
 
-/** Returns the record in a reply; null if there is none. */
+/** Returns the record in a reply. */
 export function parseRecord(reply: unknown): FoundRecord | null {
   const [version, head, body, list, sizes, names, bodies] = listOf(reply);
   if (version === undefined) return null;

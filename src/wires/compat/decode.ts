@@ -93,9 +93,7 @@ export function newDecoder(idSource: IdSource): Decoder {
   };
 }
 
-/**
- * Returns the first choice; null if there is none. The gateway never requests more than one choice.
- */
+/** Returns the first choice. The gateway never requests more than one choice. */
 function findChoice({ choices }: JsonObject): JsonObject | null {
   const list = Array.isArray(choices) ? choices.filter(isObject) : [];
   return list.find(({ index }) => (index ?? 0) === 0) ?? null;

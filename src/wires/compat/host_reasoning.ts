@@ -191,7 +191,7 @@ function ownBySignature(
   return known;
 }
 
-/** Returns the whole list of details; null if there is none, or if a part of it is missing. */
+/** Returns the whole list of details; null if a part of it is missing. */
 function joinedDetails(blocks: readonly JsonObject[]): JsonValue {
   const details: JsonObject[] = [];
   for (const { details: part } of blocks) {

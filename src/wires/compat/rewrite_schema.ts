@@ -119,8 +119,8 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   }
 
   /**
-   * Returns the schema at a reference, whose size it takes from the budget; null if there is none,
-   * or too little left. `seen` has the references that lead here.
+   * Returns the schema at a reference, whose size it takes from the budget; null if too little of
+   * it is left. `seen` has the references that lead here.
    */
   function follow(ref: string, seen: readonly string[]): JsonObject | null {
     const target = referredTo(root, ref);
@@ -296,7 +296,7 @@ function sizeOf(schema: JsonObject): number {
   return text.length + ITEM_CHARS * countItems(text, Infinity);
 }
 
-/** Returns the schema at a reference within the document (`#/…`); null if there is none. */
+/** Returns the schema at a reference within the document (`#/…`). */
 function referredTo(root: JsonObject, ref: string): JsonObject | null {
   if (ref === "#") return root;
   if (!ref.startsWith("#/")) return null;

@@ -69,8 +69,8 @@ export function parseUsage(given: Optional): Result<Usage | null> {
 }
 
 /**
- * Returns the usage of a stream so far; null if there is none or it is invalid. `isEarly` is true
- * before the first `message_delta`, whose output counts replace those of the start.
+ * Returns the usage of a stream so far; null if it is invalid. `isEarly` is true before the first
+ * `message_delta`, whose output counts replace those of the start.
  */
 export function usageSoFar(given: JsonObject | null, isEarly: boolean): Usage | null {
   const read = parseUsage(given);

@@ -29,7 +29,7 @@ export function decodeTokens(given: Optional): Result<readonly JsonObject[]> {
   return success(tokens);
 }
 
-/** Returns a token with its logprob; null without either field: stream events may omit both. */
+/** Returns a token with its logprob; null if it has neither field: stream events may omit both. */
 function decodeToken(given: Optional): JsonObject | null {
   if (!isObject(given)) return null;
   const { token, logprob } = given;

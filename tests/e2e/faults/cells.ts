@@ -15,7 +15,7 @@ export interface Cell {
   readonly isRetried: boolean;
   readonly fallsBack: boolean;
   readonly end: string;
-  /** Cause of the failed connection in the access line; null without one. */
+  /** Cause of the failed connection in the access line. */
   readonly cause: string | null;
   /** Outcome of each attempt in `tries`, without the provider. */
   readonly tried: string;

@@ -23,7 +23,7 @@ async function put(store: ConversationStore, id: string, items: readonly JsonObj
   await stored(store.create({ id, creator: null, createdAt: 0, metadata: {}, items }));
 }
 
-/** The number of items in a conversation; null if there is none. */
+/** The number of items in a conversation. */
 async function countIn(store: ConversationStore, id: string): Promise<number | null> {
   return (await stored(store.find(id)))?.items.length ?? null;
 }

@@ -91,7 +91,7 @@ export async function read(
   };
 }
 
-/** Returns the version of a record; null if there is none. */
+/** Returns the version of a record. */
 export async function versionOf(store: RecordStore, id: string, type: RecordType = "response") {
   const [found] = await stored(store.get([{ type, id }], { content: "head" }));
   return found?.version ?? null;

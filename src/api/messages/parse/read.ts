@@ -11,8 +11,8 @@ import { MESSAGES_FIELDS } from "./fields.ts";
 type Holder = Parameters<(typeof MESSAGES_FIELDS)["members"]>[0];
 
 /**
- * Returns the refusal of the first unknown member that is not null; null if there is none. An
- * unknown member of another version of the API would be lost.
+ * Returns the refusal of the first unknown member that is not null. An unknown member of another
+ * version of the API would be lost.
  */
 export function unknownIn(
   value: JsonObject,
@@ -46,7 +46,7 @@ export function flagAt(given: Optional, path: string): Result<boolean | null> {
     : wrongType(flag, path, "a valid boolean");
 }
 
-/** Returns the text of a member of the object at a span; null without that member. */
+/** Returns the text of a member of the object at a span; null if it has no such member. */
 export function memberText(text: string, span: Span | undefined, key: string): string | null {
   const member = span && findMember(text, span.start, key);
   return member === undefined ? null : text.slice(member.start, member.end);

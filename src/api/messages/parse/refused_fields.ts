@@ -12,9 +12,7 @@ const IS_NO_OP: ReadonlyMap<string, (value: JsonValue) => boolean> = new Map([
   ["diagnostics", hasNoPrevious],
 ]);
 
-/**
- * Returns the refusal of the first field without a counterpart that asks for something; else null.
- */
+/** Returns the refusal of the first field without a counterpart that asks for something. */
 export function refusedField(value: JsonObject): Failed<Refusal> | null {
   for (const key in value) {
     const given = value[key];

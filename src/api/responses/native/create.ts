@@ -69,8 +69,8 @@ export function nativeCandidates(creation: Creation): CandidateFactory {
 }
 
 /**
- * Returns the refusal of an unstreamed background request in a local conversation; else null. The
- * gateway does not receive the output of such a response, and could not store it.
+ * Returns the refusal of an unstreamed background request in a local conversation. The gateway does
+ * not receive the output of such a response, and could not store it.
  */
 function unreceivedOutputProblem({ request, context }: Creation): Failed | null {
   const isUnheard = request.document.value.background === true && !request.stream;

@@ -30,7 +30,7 @@ export interface Reasoning {
 /** Facts of the request around a reasoning item. */
 interface MergeOptions {
   readonly wire: WireName;
-  /** Reasoning directly before the item; null if there is none. */
+  /** Reasoning directly before the item. */
   readonly before: Reasoning | null;
   readonly innerItems: InnerItems;
   readonly carrier: Carrier;

@@ -11,7 +11,7 @@ export type Continuation =
     /** The gateway has all items itself, oldest first. */
     readonly kind: "local";
     readonly history: readonly JsonObject[];
-    /** ID of the local conversation that gets the items of the turn; null if there is none. */
+    /** ID of the local conversation that gets the items of the turn. */
     readonly conversation: string | null;
     /** Target of the earlier response; null if the routes decide. */
     readonly owner: RequiredTarget | null;
@@ -98,7 +98,7 @@ export function itemCount(
   return storedHistory(continuation).length + added.length;
 }
 
-/** Returns the ID of the local conversation that the request belongs to; null if there is none. */
+/** Returns the ID of the local conversation that the request belongs to. */
 export function localConversation(continuation: Continuation): string | null {
   switch (continuation.kind) {
     case "local":

@@ -11,8 +11,8 @@ import { parseReferences, referencesProblem } from "../request.ts";
 
 /**
  * Returns the place of the object of `previous_response_id` or `conversation`, where the upstream
- * can resolve the ID; null without such a reference. Refuses an object with unknown owner, an
- * object of another provider than `named`, and an object that only the gateway stores.
+ * can resolve the ID; null if the request has no such reference. Refuses an object with unknown
+ * owner, an object of another provider than `named`, and an object that only the gateway stores.
  */
 export async function findReferenceOwner(
   call: Call,

@@ -120,7 +120,7 @@ async function replaceStored(
   });
 }
 
-/** A continuation and the local conversation in it; null if there is none. */
+/** A continuation and the local conversation in it. */
 interface Found {
   readonly continuation: Continuation;
   readonly conversation: Conversation | null;

@@ -21,9 +21,7 @@ export function dropStore({ document, store }: ResponsesRequest, { drop }: Carri
   if (document.value.store === true && !store) drop("store");
 }
 
-/**
- * Returns the refusal of a background response at a gateway that stores no responses; else null.
- */
+/** Returns the refusal of a background response at a gateway that stores no responses. */
 export function refuseUnstoredBackground(call: Call): Failed<Refusal> | null {
   return refuseStored(
     call,
@@ -32,7 +30,7 @@ export function refuseUnstoredBackground(call: Call): Failed<Refusal> | null {
   );
 }
 
-/** Returns the refusal of a previous response at a gateway that stores no responses; else null. */
+/** Returns the refusal of a previous response at a gateway that stores no responses. */
 export function refuseUnstoredPrevious(call: Call): Failed<Refusal> | null {
   return refuseStored(
     call,
@@ -41,7 +39,7 @@ export function refuseUnstoredPrevious(call: Call): Failed<Refusal> | null {
   );
 }
 
-/** Returns the refusal of a reference to an item at a gateway that stores no items; else null. */
+/** Returns the refusal of a reference to an item at a gateway that stores no items. */
 export function refuseUnstoredItem(call: Call, path: string): Failed<Refusal> | null {
   return refuseStored(
     call,

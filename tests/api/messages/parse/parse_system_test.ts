@@ -17,7 +17,7 @@ function text(value: string): JsonObject {
   return { type: "text", text: value };
 }
 
-/** The content of the leading system message; null without one. */
+/** The content of the leading system message. */
 function leading(system: JsonValue, messages: JsonValue[] = [USER]): JsonValue {
   const [first] = messagesOf(messages, "compat", { system });
   return first?.role === "system" ? first.content ?? null : null;
