@@ -61,14 +61,17 @@ export function newAdminLog({ gateway, scan, log, gatewayUrl }: LogDeps): AdminL
     if (!parsed.ok) return wrong(`${parsed.option} ${parsed.problem}`);
     const unknown = [...query.keys()].find((name) => !KNOWN.has(name));
     if (unknown !== undefined) return wrong(`${unknown.slice(0, 100)} is not a known parameter.`);
-    const withContent = query.get("content") === "true";
+    const content = query.get("content");
+    const withContent = content === "true";
+    // An export has no limit, also without content.
+    const isExport = withContent || content === "none";
     const written = valueOf("limit");
-    const limit = written === "Infinity" && withContent
+    const limit = written === "Infinity" && isExport
       ? Infinity
       : parseNumber(written, DEFAULT_LIMIT_RECORDS);
     const before = parseNumber(valueOf("cursor"), null);
     if (limit === undefined || limit < 1) return wrong("limit must be a number.");
-    if (!withContent && limit > MAX_LIMIT_RECORDS) {
+    if (!isExport && limit > MAX_LIMIT_RECORDS) {
       return wrong(`limit is at most ${MAX_LIMIT_RECORDS}.`);
     }
     if (before === undefined) return wrong("cursor must be a number.");

@@ -9,7 +9,7 @@ import { MaskingTimeout } from "../record/mask_text.ts";
 import type { CurlPlace } from "../record/curl.ts";
 import type { Hit, RecordFile } from "../record/record_file.ts";
 import { parseRecord } from "../record/record.ts";
-import { searchRecords } from "../record/search.ts";
+import { MAX_LIMIT_RECORDS, searchRecords } from "../record/search.ts";
 import { findPlace } from "./admin_place.ts";
 import { optionValue, type OptionValues } from "./arguments.ts";
 import { loadConfig } from "./command.ts";
@@ -133,7 +133,7 @@ async function readListener(
 ): Promise<LogProblem | null> {
   const query = new URLSearchParams({ limit: String(limit) });
   if (before !== null) query.set("cursor", String(before));
-  if (withContent) query.set("content", "true");
+  if (withContent || limit > MAX_LIMIT_RECORDS) query.set("content", String(withContent || "none"));
   for (const name of FILTER_NAMES) {
     const value = filter(name);
     if (value !== undefined) query.set(name, value);

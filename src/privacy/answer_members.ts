@@ -69,7 +69,8 @@ export function kindOf(
   }
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
-  if (NAMES.has(key) || OPAQUE.has(key)) return null;
+  if (NAMES.has(key)) return null;
+  if (OPAQUE.has(key)) return string.startsWith(SEALED_PREFIX) ? "sealed" : null;
   if (key === "name" && isTool(path, parent)) return null;
   if (BYTES_MEMBERS.has(key) && BYTES_TYPES.test(type)) return null;
   const holder = path.at(-2);

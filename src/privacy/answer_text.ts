@@ -8,8 +8,9 @@ import type { Match, Rule, TokenMap } from "./types.ts";
 /**
  * How a text of an answer is written. `json`: it is the content of JSON, so that a value in it is
  * escaped. `signed`: a changed text would break its signature, so that it is only searched.
+ * `sealed`: thinking that the gateway has sealed, in which that is searched.
  */
-export type TextKind = "plain" | "json" | "signed";
+export type TextKind = "plain" | "json" | "signed" | "sealed";
 
 /** Part of a text of an answer that the gateway knows. */
 export interface Part extends Span {

@@ -20,6 +20,7 @@ import {
   textOfString,
   walkJson,
 } from "./json_strings.ts";
+import { type SealedString, sealedStrings } from "./seals.ts";
 
 /** A string of a request that is searched, with its place in the JSON text and its quotes. */
 export interface SearchedString extends Span {
@@ -32,6 +33,8 @@ export interface SearchedString extends Span {
   readonly isJson?: true;
   /** The document whose text the string is; absent for any other string. */
   readonly document?: JsonObject;
+  /** Where it is in thinking that the gateway has sealed; absent for any other string. */
+  readonly sealed?: SealedString;
 }
 
 /** Receives the next strings of a request, in their order. Can be interrupted. */
@@ -96,6 +99,10 @@ export function* collectStrings(
     const isText = kindOfString === "text" || kindOfString === "signed";
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
+      const sealed = kindOfString === "opaque" ? sealedStrings(string) : [];
+      for (const one of sealed) {
+        add({ text: one.text, start, end, isReplaceable: true, isShared: false, sealed: one });
+      }
       if (kindOfString === "opaque" && isOpaque(string)) {
         // Other data in its place is that of the client.
         if (path.at(-1) === "data" && !isEncrypted(parents.at(-1)?.type)) unread.push(start);

@@ -2,6 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
+import { sealText } from "../formats/sealed_text.ts";
 import { replaceString, type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import { newPositions, parseSteps } from "./json_strings.ts";
@@ -18,6 +19,7 @@ import {
 } from "./positions.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
+import { openSeal } from "./seals.ts";
 import { joinStrings } from "./search.ts";
 import { withoutBordersSteps } from "./text_borders.ts";
 import { tellObjects, toldObjects } from "./told_objects.ts";
@@ -35,6 +37,7 @@ export function finishText(
   kind: TextKind,
   isRepetition = false,
 ): string {
+  if (kind === "sealed") return atOnce(sealedSteps(answer, text));
   const parts = answer.parts(text, kind);
   return parts.length === 0 ? text : addParts(answer, newSplicer(text), parts, isRepetition).text();
 }
@@ -46,12 +49,31 @@ export function* textSteps(
   kind: TextKind,
   isRepetition = false,
 ): Generator<void, string, void> {
+  if (kind === "sealed") return yield* sealedSteps(answer, text);
   const splicer = newSplicer(text);
   for (const parts of answer.partSteps(yield* withoutBordersSteps(text), kind)) {
     addParts(answer, splicer, parts, isRepetition);
     yield;
   }
   return splicer.text();
+}
+
+/** The form of what the gateway seals, whose objects say all. */
+const SEAL_FORM: AnswerForm = { isJsonText: false, isThinkingSigned: false };
+
+/**
+ * Returns sealed thinking after a search for the matches of rules, which count where the thinking
+ * is visible. Its tokens stay: it goes back to the provider. Can be interrupted.
+ */
+function* sealedSteps(answer: AnswerText, sealed: string): Generator<void, string, void> {
+  const opened = answer.searchesAll ? openSeal(sealed) : null;
+  if (opened === null) return sealed;
+  const { text, isSigned } = opened;
+  const own: AnswerText = { ...answer, count: (part) => answer.count(part, true) };
+  const finished = isSigned
+    ? yield* textSteps(own, text, "signed")
+    : yield* finishSteps(own, text, SEAL_FORM);
+  return finished === text ? sealed : sealText(finished);
 }
 
 function addParts(
@@ -119,8 +141,8 @@ function* finishJson(
     const [first] = group;
     if (first === undefined) return;
     const { holder } = first;
-    if (first.isNumber) {
-      const finished = finishText(answer, first.string, first.kind);
+    if (first.isNumber || first.kind === "sealed") {
+      const finished = yield* textSteps(answer, first.string, first.kind);
       if (finished !== first.string) strings.add(replaceString(first, finished));
       return;
     }
@@ -206,8 +228,8 @@ function groupsOf(strings: readonly SearchedString[]): readonly (readonly Search
   return groups;
 }
 
-function isAlone({ holder, isNumber }: SearchedString): boolean {
-  return holder !== null || isNumber;
+function isAlone({ holder, isNumber, kind }: SearchedString): boolean {
+  return holder !== null || isNumber || kind === "sealed";
 }
 
 /** A string of a whole answer that is searched. */

@@ -1,8 +1,10 @@
 import { type JsonDocument, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { countMatch } from "../core/privacy_counts.ts";
+import { pushAll } from "../core/push_all.ts";
 import { parseDocument } from "../formats/document.ts";
-import { type Edit, splice } from "../formats/edit.ts";
+import { type Edit, replaceValue, splice } from "../formats/edit.ts";
+import { sealText } from "../formats/sealed_text.ts";
 import type { Part } from "./answer_text.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
 import { documentsIn } from "./documents.ts";
@@ -10,6 +12,7 @@ import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { inverted, type Move, movesOf } from "./moves.ts";
+import type { OpenedSeal } from "./seals.ts";
 import { joinStrings, newSearch } from "./search.ts";
 import { MAX_VALUE_COUNT } from "./tokens.ts";
 import type { CallPrivacy, Match, Scopes } from "./types.ts";
@@ -251,24 +254,38 @@ function* edit(
     }
   }
   const edits: Edit[] = [];
+  const inSeals = new Map<OpenedSeal, { readonly place: SearchedString; readonly edits: Edit[] }>();
   const documents = new Map<number, readonly Move[]>();
   let numbers: ReadonlyMap<JsonObject, number> | null = null;
   for (const { string, matches } of found) {
     const parts: Part[] = [];
-    const position = newPositions(text, string.start, string.end);
+    const { sealed } = string;
+    const position = sealed === undefined
+      ? newPositions(text, string.start, string.end)
+      : newPositions(sealed.seal.text, sealed.start, sealed.end);
+    const own: Edit[] = [];
     for (const match of matches) {
       if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
       const value = valueOf(string, match);
       const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
-      edits.push({ start: yield* position(start), end: yield* position(end), text: written });
+      own.push({ start: yield* position(start), end: yield* position(end), text: written });
       parts.push({ start, end, text: written, rule });
+    }
+    if (sealed === undefined) pushAll(edits, own);
+    else if (own.length > 0) {
+      const known = inSeals.get(sealed.seal);
+      if (known === undefined) inSeals.set(sealed.seal, { place: string, edits: own });
+      else pushAll(known.edits, own);
     }
     if (string.document === undefined || parts.length === 0) continue;
     numbers ??= new Map(documentsIn(request).map((one, at) => [one, at]));
     const number = numbers.get(string.document);
     if (number !== undefined) documents.set(number, inverted(movesOf(string.text, parts)));
+  }
+  for (const [{ text: opened }, { place, edits: own }] of inSeals) {
+    edits.push(replaceValue(place, JSON.stringify(sealText(splice(opened, own)))));
   }
   if (documents.size > 0) answer.documents = documents;
   return success(edits.length === 0 ? text : splice(text, edits));

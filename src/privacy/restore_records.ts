@@ -144,7 +144,8 @@ export function newRecordRestorer(answer: AnswerText, form: AnswerForm): RecordR
       const kind = kindOf(place, string, form);
       if (kind === null) return;
       const { start, end } = place;
-      const text = place.isKey || place.isNumber ? null : event.channelOf(place.path);
+      const isWhole = place.isKey || place.isNumber || kind === "sealed";
+      const text = isWhole ? null : event.channelOf(place.path);
       const isKnown = text !== null && (channels.size < MAX_CHANNELS || channels.has(text));
       const name = isKnown ? text : null;
       // What is behind a long string of the event waits for it.

@@ -82,21 +82,21 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
     // A turn of a WebSocket is routed by the configuration of its handshake.
     const newHead = () => recordHead(call, { mask, why, cut, routedBy: generation.config });
     if (chosen === "heads") return { id: call.id, at, head: newHead() };
-    if (request !== null && request.length > MAX_BODY_CHARS) cut.push("request");
-    if (kind === "none" || isDropped || response.length > MAX_BODY_CHARS) cut.push("response");
     const { json, key, maxChars } = mask.clientKey;
     // Masked before it is cut, and cut before a key that may be only begun, so that no part of one
     // is left.
-    const recorded = (text: string, isResponse: boolean) => {
+    const recorded = (text: string, part: "request" | "response") => {
       const taken = text.slice(0, MAX_BODY_CHARS + 1 + maxChars);
-      const masked = isResponse ? withoutLogprobs(json(taken), taken) : json(taken);
+      const masked = part === "response" ? withoutLogprobs(json(taken), taken) : json(taken);
       const isCut = text.length > MAX_BODY_CHARS + 1 + maxChars;
-      return textBeginning(
-        isCut ? masked.slice(0, masked.length - maxChars) : masked,
-        MAX_BODY_CHARS,
-      );
+      const kept = isCut ? masked.slice(0, masked.length - maxChars) : masked;
+      // A label may be longer than the key in whose place it is.
+      if (Math.max(text.length, kept.length) > MAX_BODY_CHARS) cut.push(part);
+      return textBeginning(kept, MAX_BODY_CHARS);
     };
-    const text = kind === "none" || isDropped ? null : recorded(response, true);
+    const asked = request === null ? null : recorded(request, "request");
+    const text = kind === "none" || isDropped ? null : recorded(response, "response");
+    if (text === null) cut.push("response");
     return {
       id: call.id,
       at,
@@ -104,7 +104,7 @@ export function newRecordCapture(call: Call, sink: RecordSink, wall: () => numbe
       request: {
         headers: recordedHeaders(call, mask),
         query: mask.query(queryOf(url)),
-        body: request === null ? null : recorded(request, false),
+        body: asked,
       },
       response: {
         headers: respondedHeaders(call, mask),

@@ -55,10 +55,11 @@ function textIn(value: JsonValue | undefined): string {
   if (typeof value === "string") return value;
   if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n");
   if (!isObject(value)) return "";
-  const { type, name, text, thinking, content, function: inner } = value;
+  const { type, name, content } = value;
+  const text = value.text ?? value.thinking ?? value.refusal;
   if (typeof text === "string") return text;
-  if (typeof thinking === "string") return thinking;
-  if (isObject(inner)) return `${String(inner.name)}(${textIn(inner.arguments)})`;
+  const inner = calledIn(value);
+  if (inner !== null) return `${String(inner.name)}(${textIn(inner.arguments ?? inner.input)})`;
   if (typeof name === "string") {
     const input = value.arguments ?? value.input;
     return `${name}(${typeof input === "string" ? input : JSON.stringify(input ?? {})})`;
@@ -66,6 +67,11 @@ function textIn(value: JsonValue | undefined): string {
   return content === undefined
     ? `[${typeof type === "string" ? type : "object"}]`
     : textIn(content);
+}
+
+/** Returns what a tool call of Chat calls, a function or a custom tool; null for anything else. */
+function calledIn({ function: called, custom }: JsonObject): JsonObject | null {
+  return isObject(called) ? called : isObject(custom) ? custom : null;
 }
 
 /** Returns the turns of a response; the pieces of a stream are joined. */
@@ -82,10 +88,11 @@ function responseTurns(objects: readonly JsonObject[]): DialogueTurn[] {
       append("assistant", choice.text);
       for (const message of [choice.delta, choice.message].filter(isObject)) {
         append("assistant", message.content);
+        append("assistant", message.refusal);
         for (const call of objectsIn(message.tool_calls)) {
-          const { name, arguments: written } = isObject(call.function) ? call.function : {};
+          const { name, arguments: written, input } = calledIn(call) ?? {};
           if (typeof name === "string") turns.push({ role: `tool call ${name}`, text: "" });
-          append(turns.at(-1)?.role ?? "tool call", written);
+          append(turns.at(-1)?.role ?? "tool call", written ?? input);
         }
       }
     }
@@ -105,6 +112,9 @@ function begunBlock({ type, item, content_block }: JsonObject): JsonObject | nul
   return type === "response.output_item.added" && isObject(item) ? item : null;
 }
 
+/** Events with a piece of what the model says. */
+const SAID_DELTAS = ["response.output_text.delta", "response.refusal.delta"];
+
 /** Event with a piece of what a tool gets. */
 const CALL_DELTA = /^response\.\w+_call_(?:arguments|input)\.delta$/;
 
@@ -122,6 +132,6 @@ function appendBlocks(
   if (isObject(delta)) {
     append("assistant", delta.text ?? delta.thinking);
     append(call, delta.partial_json);
-  } else if (type === "response.output_text.delta") append("assistant", delta);
+  } else if (SAID_DELTAS.some((one) => one === type)) append("assistant", delta);
   else if (typeof type === "string" && CALL_DELTA.test(type)) append(call, delta);
 }

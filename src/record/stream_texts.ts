@@ -30,6 +30,9 @@ const PIECE = new RegExp(
 /** The other members, and beginnings of them, which the engine finds many times faster. */
 const UNUSUAL_PIECE = /"(?:summary|stdout|stderr)"\s*:\s*"/, UNUSUAL = ['"summ', '"std'];
 
+/** In the types of the events of thinking, and of its summary. */
+const REASONING = ["g_text", "y_text"];
+
 /** The number of a part of an item, and parts of the text of all numbers that begin with 1. */
 const PART = /"(content|summary|command)_index"\s*:\s*(\d+)/g, SECOND = ['x":1', 'x": 1'];
 
@@ -69,10 +72,13 @@ export function rawStreamTexts(events: string): readonly string[] | null {
   return [...texts.values()].map(({ text }) => text);
 }
 
-/** True if pieces of several parts of an item of Responses may alternate, or those of a sound. */
+/**
+ * True if pieces of several parts of an item of Responses may alternate, those of a sound, or those
+ * of the thinking of an item and of its summary.
+ */
 function mayPartsAlternate(events: string): boolean {
-  // Events of sounds have no numbers.
-  if (events.includes(".audi")) return true;
+  // Events of sounds have no numbers, and both texts of thinking have the same ones.
+  if (events.includes(".audi") || REASONING.every((one) => events.includes(one))) return true;
   if (!SECOND.some((one) => events.includes(one))) return false;
   const lasts = new Map<string, number>();
   for (const [, name = "", written] of events.matchAll(PART)) {

@@ -115,6 +115,20 @@ Deno.test("a wrong parameter is 400 with its name", () =>
     }
   }));
 
+Deno.test("an export has no limit, with content and without, whatever a list has", () =>
+  withListener(SETTINGS, async (get, lines) => {
+    for (const limit of ["Infinity", "2000"]) {
+      for (const content of ["true", "none"]) {
+        const found = await linesOf(
+          await get(`/log?limit=${limit}&content=${content}`, { headers: RIGHT }),
+        );
+        assertEquals(found.length, 3);
+        assertEquals(JSON.stringify(found).includes("secret question"), content === "true");
+      }
+    }
+    assertEquals(lines.length, 2);
+  }));
+
 Deno.test("a search ends when its reader leaves, and at most five run at a time", () =>
   withListener(SETTINGS, async (get, _lines, scans) => {
     const open = [];

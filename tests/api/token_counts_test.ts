@@ -250,6 +250,15 @@ Deno.test("times and prices next to the counts may have fractions", async () => 
   }
 });
 
+Deno.test("a fraction of a cached token is an invalid response also where DeepSeek names it", async () => {
+  const text = said("compat", false, { input: 5, output: 4 })
+    .replace('"usage":{', '"usage":{"prompt_cache_hit_tokens":1.5,');
+  const world = scriptedWorld({ fetch: () => answers(200, text) });
+  const calls = stateCalls(createApp(newGateway(compile(configOf(CONFIG), 1), world, [])));
+  const answer = await calls.post("/chat/completions", { model: "compat/m", ...MESSAGES });
+  assertEquals([answer.status, answer.error.code], [502, "invalid_upstream_response"]);
+});
+
 Deno.test("embeddings with a fraction of a token are an invalid response", async () => {
   const data = [{ object: "embedding", index: 0, embedding: [0.5] }];
   const whole = {

@@ -3,9 +3,9 @@ import OpenAI from "openai";
 import {
   parseThinking,
   reasoningTextBlock,
-  sealedText,
   sealThinking,
 } from "../../src/api/reasoning/sealed_thinking.ts";
+import { sealedText } from "../../src/formats/sealed_text.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type HostSdk, startHost } from "./host_loops.ts";
 

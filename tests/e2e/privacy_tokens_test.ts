@@ -1,3 +1,4 @@
+import { sealThinking } from "../../src/api/reasoning/sealed_thinking.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { pieces, streamOf } from "../support/pieces.ts";
@@ -128,6 +129,36 @@ Deno.test("thinking that the gateway seals shows the value, and comes back to th
   assert(second.includes(`I must write to ${token}.`), second);
   assert(!second.includes("bob.miller"), second);
   assertEquals(second.split(token).length - 1, 4, second);
+});
+
+Deno.test("thinking that was sealed before there were rules is sent with tokens, also if its client has shown none of it", async () => {
+  const gateway = gatewayOf(UP, () => completion({ content: "yes" }));
+  const texts = [`write "it" to ${VALUE}`, "and then\n" + VALUE];
+  const seal = sealThinking(texts.map((text) => ({ type: "reasoning_text", text })));
+  await gateway.post("/v1/messages", {
+    model: "m",
+    max_tokens: 99,
+    messages: [
+      { role: "user", content: `I am ${VALUE}` },
+      { role: "assistant", content: [{ type: "thinking", thinking: "", signature: seal }] },
+      { role: "user", content: "Go on" },
+    ],
+  });
+  await gateway.post("/v1/responses", {
+    model: "m",
+    input: [
+      { role: "user", content: `I am ${VALUE}` },
+      { type: "reasoning", summary: [], encrypted_content: seal },
+      { role: "assistant", content: "yes" },
+      { role: "user", content: "Go on" },
+    ],
+  });
+  assertEquals(gateway.sent.length, 2);
+  for (const body of gateway.sent) {
+    const [token = ""] = TOKEN.exec(body) ?? [];
+    const [, { reasoning_content }] = JSON.parse(body).messages;
+    assertEquals(reasoning_content, texts.join("").replaceAll(VALUE, token));
+  }
 });
 
 Deno.test("thinking with the signature of its provider is delivered and sent back byte for byte", async () => {

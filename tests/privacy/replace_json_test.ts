@@ -1,5 +1,7 @@
 import fc from "fast-check";
+import { sealThinking } from "../../src/api/reasoning/sealed_thinking.ts";
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
+import { sealedText } from "../../src/formats/sealed_text.ts";
 import { NO_PACE } from "../../src/privacy/pace.ts";
 import { replaceJson } from "../../src/privacy/replace_json.ts";
 import { restoreJson } from "../../src/privacy/restore_json.ts";
@@ -47,6 +49,29 @@ Deno.test("values side by side come back, each from its token", async () => {
 Deno.test("without a match a text stays itself", async () => {
   const text = '{"a": "no value", "n": 1e400}';
   assertEquals(await replaced(callWith(MAIL), text), text);
+});
+
+Deno.test("what the gateway has sealed is searched like what is not, unless a provider has signed it", async () => {
+  const text = "a key:\nAKIAIOSFODNN7EXAMPLE";
+  const requestOf = (blocks: readonly JsonObject[]): JsonObject => ({
+    input: [{ type: "reasoning", encrypted_content: sealThinking(blocks) }],
+  });
+  const plain = requestOf([{ type: "reasoning_text", text }, {
+    type: "reasoning_text",
+    text: "b",
+  }]);
+  const signed = requestOf([{ type: "thinking", thinking: text, signature: "c2ln" }]);
+  const KEY = "find: [aws_key], action";
+  const sent = JSON.parse(await of(plain, `${KEY}: mask`));
+  assertEquals(
+    sealedText(sent.input[0].encrypted_content),
+    '[{"type":"reasoning_text","text":"a key:\\n[awskey]"},{"type":"reasoning_text","text":"b"}]',
+  );
+  assertEquals(
+    await of(plain, `${KEY}: refuse`),
+    "privacy_rule_matched input[0].encrypted_content",
+  );
+  assertEquals(await of(signed, `${KEY}: refuse`), JSON.stringify(signed));
 });
 
 Deno.test("searching what was replaced changes nothing", async () => {

@@ -1,5 +1,7 @@
 import fc from "fast-check";
+import { sealThinking } from "../../src/api/reasoning/sealed_thinking.ts";
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
+import { sealedText } from "../../src/formats/sealed_text.ts";
 import { newRuleText } from "../../src/privacy/answer_text.ts";
 import { finishDocument } from "../../src/privacy/finish.ts";
 import { newRecordRestorer } from "../../src/privacy/restore_records.ts";
@@ -173,6 +175,42 @@ Deno.test("a refusing rule refuses the answer, and so does a mask within signed 
   const block = { type: "thinking", thinking: "a jane.doe@example.com", signature: "sig" };
   assertEquals(finishDocument(masking, JSON.stringify(block), PLAIN), JSON.stringify(block));
   assert(masking.isRefused());
+});
+
+Deno.test("a value is masked in thinking that the gateway has sealed too, and refuses the answer if a provider has signed that", () => {
+  const thinking = { type: "thinking", thinking: "a jane.doe@example.com" };
+  const opened = (text: string) => sealedText(/switchyard1\.[\w.-]+/.exec(text)?.[0] ?? "");
+  for (
+    const answerOf of [
+      (signature: string) => ({ content: [{ ...thinking, signature }] }),
+      (encrypted_content: string) => ({ output: [{ type: "reasoning", encrypted_content }] }),
+    ]
+  ) {
+    const { answer, counts } = rules(MASKS);
+    const text = JSON.stringify(answerOf(sealThinking([thinking])));
+    const finished = finishDocument(answer, text, PLAIN);
+    assertEquals(opened(finished), '[{"type":"thinking","thinking":"a [email]"}]');
+    // It counts where it is visible.
+    assertEquals(counts.matches.length, text.includes("jane") ? 1 : 0);
+    const signed = rules(MASKS).answer;
+    const seal = sealThinking([{ ...thinking, signature: "sig" }]);
+    assertEquals(
+      opened(finishDocument(signed, JSON.stringify(answerOf(seal)), PLAIN)),
+      sealedText(seal),
+    );
+    assert(signed.isRefused());
+  }
+  const [first, last] = run(rules(MASKS).answer, [
+    eventOf({ type: "content_block_delta", index: 0, delta: thinking }),
+    eventOf({
+      type: "content_block_delta",
+      index: 0,
+      delta: { type: "signature_delta", signature: sealThinking([thinking]) },
+    }),
+    eventOf({ type: "content_block_stop", index: 0 }),
+  ]).records;
+  assert(first?.data.includes("a [email]"));
+  assertEquals(opened(last?.data ?? ""), '[{"type":"thinking","thinking":"a [email]"}]');
 });
 
 Deno.test("an answer is refused if a possible match would hold more than 256 events", () => {

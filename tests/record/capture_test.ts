@@ -125,6 +125,28 @@ Deno.test("bodies beyond their bound are cut at a character, and the record says
     }
   }));
 
+Deno.test("a body that the labels of a short key have made too long is cut, and the record says so", () =>
+  withFolder(async (folder) => {
+    const key = "abcd1234";
+    const content = `${key} `.repeat(MAX_BODY_CHARS / 10);
+    const choices = [{ index: 0, message: { role: "assistant", content }, finish_reason: "stop" }];
+    const world = scriptedWorld({ fetch: () => answers(200, { ...COMPLETION, choices }) });
+    const { app, finish } = await recordingGateway(
+      `${recordSection(folder)}
+security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}
+${PLACE}`,
+      world,
+    );
+    const body = { messages: [{ role: "user", content }] };
+    const headers = { authorization: `Bearer ${key}` };
+    await (await app(chatRequest({ body, headers }))).body?.cancel();
+    const [record] = await finish();
+    assertEquals(record?.head.cut, ["request", "response"]);
+    for (const text of [record?.request?.body, record?.response?.body]) {
+      assert(text != null && text.length > MAX_BODY_CHARS - 100 && !text.includes(key));
+    }
+  }));
+
 Deno.test("no credential, end user, cookie or address of a client is recorded, whatever a route matches on", () =>
   withFolder(async (folder) => {
     const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });

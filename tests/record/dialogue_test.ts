@@ -47,3 +47,43 @@ Deno.test("the dialogue of a stream names the tools that it calls, and has the b
   ];
   assertEquals([dialogue(messages), dialogue(responses)], [wanted, wanted]);
 });
+
+Deno.test("a refusal is what the model says, and the call of a custom tool has its input, whole and in a stream", () => {
+  const events = (...values: readonly object[]) => ({
+    headers: {},
+    body: null,
+    events: values.map((one) => `data: ${JSON.stringify(one)}\n\n`).join(""),
+  });
+  const whole = (value: object) => ({ headers: {}, body: JSON.stringify(value), events: null });
+  const chat = (name: string, message: object) => ({ choices: [{ index: 0, [name]: message }] });
+  const custom = (name: string | undefined, input: string) => ({
+    tool_calls: [{ index: 0, custom: { name, input } }],
+  });
+  const part = { type: "refusal", refusal: "I will not." };
+  for (
+    const response of [
+      whole(chat("message", { content: null, refusal: "I will not." })),
+      whole({ output: [{ type: "message", content: [part] }] }),
+      events(chat("delta", { refusal: "I will " }), chat("delta", { refusal: "not." })),
+      events(
+        { type: "response.refusal.delta", delta: "I will " },
+        { type: "response.refusal.delta", delta: "not." },
+      ),
+    ]
+  ) {
+    const [, said] = dialogueOf(newRecord({ response }));
+    assertEquals(said, { role: "assistant", text: "I will not." });
+  }
+  for (
+    const response of [
+      whole(chat("message", custom("sql", "select 1"))),
+      events(chat("delta", custom("sql", "select ")), chat("delta", custom(undefined, "1"))),
+    ]
+  ) {
+    const [, called] = dialogueOf(newRecord({ response }));
+    assertEquals(called, { role: "tool call sql", text: "select 1" });
+  }
+  const messages = [{ role: "assistant", ...custom("sql", "select 1") }];
+  const [asked] = dialogueOf(newRecord({ request: { body: JSON.stringify({ messages }) } }));
+  assertEquals(asked, { role: "assistant", text: "sql(select 1)" });
+});

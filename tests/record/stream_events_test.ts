@@ -228,9 +228,12 @@ Deno.test("a credential in pieces is masked if those of a text with other number
 Deno.test("a credential in pieces is masked if those of another member come between them", () => {
   for (const [at, member] of PIECES.entries()) {
     const [api = ""] = member.name.split(/[._ ]/);
-    // In Messages and Responses it is the text of another block or item.
-    const numbers = api === "chunk" ? [] : ["index", "item_id", "output_index"];
     for (const other of PIECES.slice(at + 1)) {
+      // In Messages and Responses it is the text of another block or item, but a summary is of the
+      // same one as its thinking.
+      const isOne = api === "chunk" ||
+        [member, other].every(({ name }) => name.startsWith("response.reasoning_"));
+      const numbers = isOne ? [] : ["index", "item_id", "output_index"];
       const isOther = other.name.startsWith(api) && textAt(other.event, member.path) === "" &&
         // No stream of Chat has texts of the same name in other places in turns.
         (api !== "chunk" || other.path.at(-1) !== member.path.at(-1));

@@ -1,7 +1,6 @@
-import { Buffer } from "node:buffer";
-import { createHash } from "node:crypto";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { SEALED_PREFIX } from "../../core/stream/reasoning.ts";
+import { sealText } from "../../formats/sealed_text.ts";
 
 /** Type of the block of a text that is neither signed nor encrypted. */
 const TEXT_TYPE = "reasoning_text";
@@ -22,24 +21,9 @@ export function reasoningTextOf({ type, text, thinking }: JsonObject): string {
   return typeof found === "string" ? found : "";
 }
 
-/**
- * Encodes thinking blocks as the `encrypted_content` of a reasoning item: opaque text that a
- * stateless client sends back. It is not encrypted and needs no key, so it stays valid after a
- * restart.
- */
+/** Encodes thinking blocks as the `encrypted_content` of a reasoning item. */
 export function sealThinking(blocks: readonly JsonObject[]): string {
-  const payload = Buffer.from(JSON.stringify(blocks)).toString("base64url");
-  return `${SEALED_PREFIX}${checksumOf(payload)}.${payload}`;
-}
-
-/**
- * Returns the JSON text of the blocks in a text of `sealThinking`; null for other text. A client
- * may forge it with any content.
- */
-export function sealedText(sealed: string): string | null {
-  if (!sealed.startsWith(SEALED_PREFIX)) return null;
-  const [checksum = "", payload = ""] = sealed.slice(SEALED_PREFIX.length).split(".");
-  return checksum === checksumOf(payload) ? Buffer.from(payload, "base64url").toString() : null;
+  return sealText(JSON.stringify(blocks));
 }
 
 /** True if a signature is a text of `sealThinking`, damaged or not: no upstream made it. */
@@ -51,11 +35,4 @@ export function isSealed(signature: string): boolean {
 export function parseThinking(text: string): readonly JsonObject[] | null {
   const blocks = parseJson(text);
   return Array.isArray(blocks) && blocks.every(isObject) ? blocks : null;
-}
-
-/**
- * Returns a checksum that detects damage, not forgery: the upstream checks the signatures inside.
- */
-function checksumOf(payload: string): string {
-  return createHash("sha256").update(payload).digest("hex").slice(0, 16);
 }

@@ -3,7 +3,12 @@ import { isObject, type JsonObject } from "../../core/json/json.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
-const COUNTS = ["prompt_tokens", "completion_tokens", "total_tokens"];
+const COUNTS = [
+  "prompt_tokens",
+  "completion_tokens",
+  "total_tokens",
+  "prompt_cache_hit_tokens",
+];
 
 const PROMPT_DETAILS = [
   "cached_tokens",

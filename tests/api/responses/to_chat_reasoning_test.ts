@@ -3,9 +3,9 @@ import { encodeResponse } from "../../../src/api/responses/generate/encoder.ts";
 import {
   parseThinking,
   reasoningTextBlock,
-  sealedText,
   sealThinking,
 } from "../../../src/api/reasoning/sealed_thinking.ts";
+import { sealedText } from "../../../src/formats/sealed_text.ts";
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";

@@ -1,12 +1,13 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
 import { findMember, parseElements, type Span } from "../../../formats/edit.ts";
+import { sealedText } from "../../../formats/sealed_text.ts";
 import { textContent } from "../../../prompt/content.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { AssistantTurn, FieldRef, ToolCall } from "../../../prompt/prompt.ts";
 import { unsupported } from "../../../prompt/refusals.ts";
 import { isHostSigned } from "../../../wires/compat/host_reasoning.ts";
-import { parseThinking, reasoningTextOf, sealedText } from "../../reasoning/sealed_thinking.ts";
+import { parseThinking, reasoningTextOf } from "../../reasoning/sealed_thinking.ts";
 import { invalidValue } from "../refusals.ts";
 import { SENTENCES } from "../sentences.ts";
 import {

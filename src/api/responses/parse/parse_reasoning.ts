@@ -1,6 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
+import { sealedText } from "../../../formats/sealed_text.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { Given, ThinkingBlock } from "../../../prompt/prompt.ts";
@@ -12,7 +13,6 @@ import {
   isReasoningTextBlock,
   parseThinking,
   reasoningTextOf,
-  sealedText,
 } from "../../reasoning/sealed_thinking.ts";
 
 /** Reasoning that precedes an assistant message. */
