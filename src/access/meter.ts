@@ -47,7 +47,7 @@ const TOKEN_BYTES = 4;
 interface OpenAttempt {
   readonly candidate: MeteredRequest;
   /** Returns the last counts that the stream of the provider has reported. */
-  told: () => Usage | null;
+  reported: () => Usage | null;
   /** Bytes of text that the client has received. */
   textBytes: number;
 }
@@ -66,12 +66,12 @@ export class Meter {
   begin(candidate: MeteredRequest): void {
     this.#attempt = candidate.billing === "none"
       ? null
-      : { candidate, told: unknown, textBytes: 0 };
+      : { candidate, reported: unknown, textBytes: 0 };
   }
 
   /** Sets the source of the counts of a response, which a stream may report before its end. */
-  stream(told: () => Usage | null): void {
-    if (this.#attempt !== null) this.#attempt.told = told;
+  stream(reported: () => Usage | null): void {
+    if (this.#attempt !== null) this.#attempt.reported = reported;
   }
 
   /** Counts records of a stream that are delivered to the client. */
@@ -112,7 +112,7 @@ export class Meter {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
-    const usage = counts ?? attempt.told();
+    const usage = counts ?? attempt.reported();
     if (!isWanted) {
       if (usage !== null) this.#add(attempt, usage, false);
       return;
@@ -162,23 +162,23 @@ function unknown(): null {
  * as they are, the unknown ones from bytes. The Messages API reports the input at the start of a
  * stream, with an output of almost nothing.
  */
-function estimate(attempt: OpenAttempt, told: Usage | null): Usage {
+function estimate(attempt: OpenAttempt, reported: Usage | null): Usage {
   const { candidate: { request }, textBytes } = attempt;
   const delivered = Math.ceil(textBytes / TOKEN_BYTES);
-  if (told !== null && told.unknown === undefined) {
-    return told.isEarly === true && told.output < delivered
-      ? { ...told, output: delivered, total: told.input + delivered }
-      : told;
+  if (reported !== null && reported.unknown === undefined) {
+    return reported.isEarly === true && reported.output < delivered
+      ? { ...reported, output: delivered, total: reported.input + delivered }
+      : reported;
   }
   const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
-  const input = told === null || told.unknown === "input" ? sent : told.input;
-  const output = told === null || told.unknown === "output" ? delivered : told.output;
+  const input = reported === null || reported.unknown === "input" ? sent : reported.input;
+  const output = reported === null || reported.unknown === "output" ? delivered : reported.output;
   return {
     input,
     output,
     total: input + output,
-    cached: told?.cached ?? 0,
-    cacheWrite: told?.cacheWrite ?? 0,
-    reasoning: told?.reasoning ?? 0,
+    cached: reported?.cached ?? 0,
+    cacheWrite: reported?.cacheWrite ?? 0,
+    reasoning: reported?.reasoning ?? 0,
   };
 }

@@ -22,7 +22,7 @@ import { tokenMayBeIn } from "./restore.ts";
 import { openSeal } from "./seals.ts";
 import { joinStrings } from "./search.ts";
 import { withoutBordersSteps } from "./text_borders.ts";
-import { tellObjects, toldObjects } from "./told_objects.ts";
+import { knownObjects, readObjects } from "./read_objects.ts";
 
 /** Characters that are searched before other work may have its turn. */
 const STEP_CHARS = 64 * 1024;
@@ -128,7 +128,7 @@ function* finishJson(
   form: AnswerForm,
   isTooLarge = false,
 ): Generator<void, string, void> {
-  const told = isTooLarge ? [] : yield* tellObjects(text);
+  const objects = isTooLarge ? [] : yield* readObjects(text);
   const strings = newSplicer(text);
   // Positions are moved by what is found here: a second search would be one piece.
   const annotated = new Map<JsonObject, Moves>();
@@ -180,7 +180,7 @@ function* finishJson(
 
   const documentForm = formFor(answer, form);
   let [hasLogprobs, hasPositions] = [false, false];
-  const walk = walkStrings(text, toldObjects(told), (string, place) => {
+  const walk = walkStrings(text, knownObjects(objects), (string, place) => {
     if (place.isKey) {
       hasLogprobs ||= string === LOGPROBS;
       hasPositions ||= documentForm.documents !== undefined && isDocumentPosition(string);
@@ -204,7 +204,7 @@ function* finishJson(
       return movedPosition(moves?.all ?? [], at, isEnd);
     };
     const positions = newSplicer(finished);
-    yield* positionEdits(finished, toldObjects(told), documentForm, moveIn, positions.add);
+    yield* positionEdits(finished, knownObjects(objects), documentForm, moveIn, positions.add);
     finished = positions.text();
   }
   if (answer.hidesLogprobs && hasLogprobs) {

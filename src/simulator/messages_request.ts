@@ -164,7 +164,7 @@ function messagesTranscript(
   const calls = turns.flatMap(({ blocks }) => blocks.filter(({ type }) => type === "tool_use"));
   const names = namesById(calls, "id");
   return [{ role: "system", blocks: system }, ...turns].flatMap(({ role, blocks }) => {
-    const said = blocks.map(shownText).join("");
+    const shown = blocks.map(shownText).join("");
     const apart = blocks.flatMap((block) => {
       if (block.type === "thinking") return [spokenLine("thinking", String(block.thinking))];
       if (block.type === "tool_use") return [callLine(block.name, block.input)];
@@ -172,7 +172,7 @@ function messagesTranscript(
       const text = blocksOf(block.content).map(shownText).join("");
       return [resultLine(names.get(block.tool_use_id ?? null), text)];
     });
-    const line = said === "" ? [] : [spokenLine(role, said)];
+    const line = shown === "" ? [] : [spokenLine(role, shown)];
     return role === "user" ? [...apart, ...line] : [...line, ...apart];
   });
 }

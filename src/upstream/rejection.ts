@@ -39,7 +39,7 @@ const STATUS_NOT_PROCESSED = [429, 503, 529];
 export interface RejectedBody {
   readonly body: BodyReader;
   /** Receives the source of the counts in it. */
-  reported(told: () => Usage | null): void;
+  reported(usage: () => Usage | null): void;
 }
 
 /** Returns the failure of an upstream response with an error status. */

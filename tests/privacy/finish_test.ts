@@ -8,7 +8,7 @@ import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
 import { type Objects, objectsOf } from "../../src/privacy/json_strings.ts";
 import { atOnce } from "../../src/formats/at_once.ts";
 import { PIECE_CHARS } from "../../src/privacy/pace.ts";
-import { tellObjects, toldObjects } from "../../src/privacy/told_objects.ts";
+import { knownObjects, readObjects } from "../../src/privacy/read_objects.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";
 import { answerOf, CORES } from "./answer_cases.ts";
 import { rulesOf } from "./rules.ts";
@@ -160,8 +160,8 @@ Deno.test("the objects of a text say the same of its strings, whether it is pars
         return seen;
       };
       const parsed: JsonValue = JSON.parse(text);
-      const told = toldObjects(atOnce(tellObjects(text)));
-      assertEquals(kinds(told), kinds(objectsOf(parsed)));
+      const found = knownObjects(atOnce(readObjects(text)));
+      assertEquals(kinds(found), kinds(objectsOf(parsed)));
     }),
     { numRuns: 250 },
   );

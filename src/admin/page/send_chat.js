@@ -148,8 +148,8 @@ async function readStream(response, add) {
 function readPart(data, add) {
   const { choices, error } = parsed(data);
   if (isError(error)) return messageOf(error);
-  const said = textOf(choices?.[0]?.delta);
-  if (said !== null && said !== "") add(said);
+  const text = textOf(choices?.[0]?.delta);
+  if (text !== null && text !== "") add(text);
   return null;
 }
 
@@ -172,8 +172,8 @@ function readWhole(text, isOk, add) {
  * @param {any} message
  */
 function textOf(message) {
-  const said = message?.content ?? message?.refusal;
-  return typeof said === "string" ? said : null;
+  const text = message?.content ?? message?.refusal;
+  return typeof text === "string" ? text : null;
 }
 
 /**

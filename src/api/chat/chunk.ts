@@ -39,9 +39,9 @@ export function isFiltered(chunk: JsonObject, member: "delta" | "message"): bool
 }
 
 /** True if a delta or a message has more than a role. */
-function saysSomething(said: JsonValue | undefined): boolean {
-  return isObject(said) &&
-    Object.entries(said).some(([key, value]) => key !== "role" && !isNothing(value));
+function saysSomething(message: JsonValue | undefined): boolean {
+  return isObject(message) &&
+    Object.entries(message).some(([key, value]) => key !== "role" && !isNothing(value));
 }
 
 /**
@@ -57,8 +57,8 @@ export const MAX_CHOICES = 1_000;
 export function hasTooMany(chunk: JsonObject, member: "delta" | "message"): boolean {
   const choices = choicesOf(chunk);
   let count = 0;
-  for (const { [member]: said } of choices) {
-    if (isObject(said) && Array.isArray(said.tool_calls)) count += said.tool_calls.length;
+  for (const { [member]: message } of choices) {
+    if (isObject(message) && Array.isArray(message.tool_calls)) count += message.tool_calls.length;
   }
   return choices.length > MAX_CHOICES || count > MAX_CALLS;
 }

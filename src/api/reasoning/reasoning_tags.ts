@@ -20,20 +20,20 @@ export interface Extracted {
  * closing tag.
  */
 export function extractReasoning(content: string): Extracted | null {
-  const said: string[] = [];
+  const outside: string[] = [];
   const thought: string[] = [];
   let at = 0;
   for (;;) {
     const open = content.indexOf(OPEN, at);
     const close = open < 0 ? -1 : content.indexOf(CLOSE, open + OPEN.length);
     if (close < 0) break;
-    said.push(content.slice(at, open));
+    outside.push(content.slice(at, open));
     thought.push(content.slice(open + OPEN.length, close));
     at = close + CLOSE.length;
   }
   if (at === 0) return null;
-  said.push(content.slice(at));
-  return { content: said.join(""), reasoning: thought.join("") };
+  outside.push(content.slice(at));
+  return { content: outside.join(""), reasoning: thought.join("") };
 }
 
 /**

@@ -18,7 +18,7 @@ import { newResourceBuilder } from "./generate/resource.ts";
 export function newEarlyResponse(
   { call: { world }, request, identities, hidesErrors: isSocket }: Creation,
 ): EarlyStream {
-  let isTold = false;
+  let isKnown = false;
 
   function generated() {
     const { id, created, numbering } = identities.tell();
@@ -55,12 +55,12 @@ export function newEarlyResponse(
       if (left.some(({ target }) => protocolOf(target.wire) === "responses")) {
         return isSocket ? null : [commentKeepAlive()];
       }
-      isTold = true;
+      isKnown = true;
       const { numbering, opening } = generated();
       return numbering.number(opening());
     },
     keepAlive() {
-      if (!isTold) return commentKeepAlive();
+      if (!isKnown) return commentKeepAlive();
       const { numbering, progress } = generated();
       return numbering.sign(progress);
     },

@@ -192,7 +192,10 @@ function responsesTranscript(
   const lines = items.map((item) => {
     switch (typeOf(item)) {
       case "message":
-        return spokenLine(item.role === "developer" ? "system" : String(item.role), said(item));
+        return spokenLine(
+          item.role === "developer" ? "system" : String(item.role),
+          messageText(item),
+        );
       case "reasoning":
         return spokenLine("thinking", textOf(item));
       case "function_call":
@@ -209,7 +212,7 @@ function responsesTranscript(
   return [...instructions === "" ? [] : [spokenLine("system", instructions)], ...lines];
 }
 
-function said({ content }: JsonObject): string {
+function messageText({ content }: JsonObject): string {
   if (!Array.isArray(content)) return typeof content === "string" ? content : "";
   return content.filter(isObject).map((part) =>
     part.type === "input_image"

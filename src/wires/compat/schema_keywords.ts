@@ -94,7 +94,7 @@ export function addBranches(
   const others = branches.filter((branch) => !(isObject(branch) && branch.type === "null"));
   if (others.length < branches.length) result.nullable = true;
   const schemas = others.map((branch, index) => rewriteBranch(branch, `${place}[${index}]`));
-  if (isOneOf && !areTold(others) || textsAccepted(schemas, enums)) lose(place);
+  if (isOneOf && !areDistinct(others) || textsAccepted(schemas, enums)) lose(place);
   const [first] = schemas;
   if (schemas.length === 1 && first !== undefined) {
     for (const [name, value] of Object.entries(first)) result[name] ??= value;
@@ -160,7 +160,7 @@ export function namesIn(value: JsonValue): readonly string[] {
  * True if an instance can fit one branch at most: all have one property whose values, all listed,
  * differ between the branches.
  */
-function areTold(branches: readonly JsonValue[]): boolean {
+function areDistinct(branches: readonly JsonValue[]): boolean {
   const [first = null] = branches;
   const known = new Map<string, Set<string>>();
   let names = propertyNames(first);

@@ -60,12 +60,12 @@ function newRecordReader(idSource: IdSource): RecordReader {
     if (isError(record.error)) return recordFault(record, isStarted);
     const message = record.message ?? {};
     if (!isObject(message)) return malformed("a message that is no object");
-    const said = decodeMessage(message);
-    if (!said.ok) return said;
+    const decoded = decodeMessage(message);
+    if (!decoded.ok) return decoded;
     const calls = readCalls(message.tool_calls, record, text);
     if (!calls.ok) return calls;
     const events = [
-      ...said.value,
+      ...decoded.value,
       ...calls.value.map((call, at) => spoken(call, callCount + at)),
     ];
     callCount += calls.value.length;

@@ -8,13 +8,13 @@ import type { ReasoningBlock } from "../../core/stream/reasoning.ts";
  */
 export function placeThinking(
   stored: readonly ReasoningBlock[],
-  said: readonly JsonObject[],
+  texts: readonly JsonObject[],
   calls: readonly JsonObject[],
 ): readonly JsonObject[] {
   const placed: JsonObject[] = [];
   let next = 0;
   let textBefore = 0;
-  for (const block of said) {
+  for (const block of texts) {
     const text = typeof block.text === "string" ? block.text : "";
     const end = text.trimEnd().length;
     let from = 0;

@@ -22,10 +22,10 @@ export function assistantItems(turn: AssistantTurn, index: number, asked: Sectio
     if (!item.ok) return item;
     calls.push(item.value);
   }
-  const said = spokenItems(turn, index, asked.carrier);
-  if (!said.ok) return said;
+  const spoken = spokenItems(turn, index, asked.carrier);
+  if (!spoken.ok) return spoken;
   const stored = storedReasoning(turn, asked);
-  return stored.ok ? success(withReasoning(stored.value, said.value, calls)) : stored;
+  return stored.ok ? success(withReasoning(stored.value, spoken.value, calls)) : stored;
 }
 
 /** Returns the stored reasoning, which only the account that has encrypted it accepts. */
@@ -42,11 +42,11 @@ function storedReasoning(
 /** Returns the items of a message with each reasoning item before the call that it led to. */
 function withReasoning(
   stored: readonly ReasoningBlock[],
-  said: readonly JsonObject[],
+  spoken: readonly JsonObject[],
   calls: readonly JsonObject[],
 ): readonly JsonObject[] {
   const first = stored.filter(({ callsBefore }) => callsBefore === 0).map(({ value }) => value);
-  const items = [...first, ...said];
+  const items = [...first, ...spoken];
   let next = first.length;
   for (const [index, call] of calls.entries()) {
     for (let block = stored[next]; block?.callsBefore === index; block = stored[++next]) {
@@ -79,12 +79,12 @@ function spokenItems(
   }
   const parts = isSilent ? success([]) : spokenParts(content, carrier);
   if (!parts.ok) return parts;
-  const said = citations === null ? parts.value : citedParts(parts.value, citations.value);
-  if (said === null) return carrier.refuse(citations?.at ?? at);
+  const cited = citations === null ? parts.value : citedParts(parts.value, citations.value);
+  if (cited === null) return carrier.refuse(citations?.at ?? at);
   const refused = refusal === null ? [] : [{ type: "refusal", refusal: refusal.value }];
   // Parts are only allowed in an output message, which requires ID and status.
   const answer = { ...head, id: `msg_${index}`, status: "completed" };
-  return success([{ ...answer, content: [...said, ...refused] }]);
+  return success([{ ...answer, content: [...cited, ...refused] }]);
 }
 
 /** Returns the item of a call. The model's text is sent unchanged. */

@@ -147,11 +147,11 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     if (!Array.isArray(parts)) return malformed("an output item without content");
     const events: StreamEvent[] = [];
     for (const [at, part] of parts.entries()) {
-      const told = isObject(part)
+      const partEvents = isObject(part)
         ? read(part, { item: index, part: at })
         : malformed("a part that is no object");
-      if (!told.ok) return told;
-      pushAll(events, told.value);
+      if (!partEvents.ok) return partEvents;
+      pushAll(events, partEvents.value);
     }
     return success(events);
   }
@@ -164,9 +164,9 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     }
     const tokens = decodeTokens(kind === "text" ? part.logprobs : null);
     if (!tokens.ok) return tokens;
-    const said = say({ kind, form: null, place, text, tokens: tokens.value, isWhole: true });
-    if (!said.ok || !Array.isArray(part.annotations)) return said;
-    return success([...said.value, ...speech.restOfAnnotations(place, part.annotations)]);
+    const textEvents = say({ kind, form: null, place, text, tokens: tokens.value, isWhole: true });
+    if (!textEvents.ok || !Array.isArray(part.annotations)) return textEvents;
+    return success([...textEvents.value, ...speech.restOfAnnotations(place, part.annotations)]);
   }
 
   function reasoningPart(form: ReasoningForm): (part: JsonObject, place: ItemPosition) => Events {

@@ -47,13 +47,13 @@ const TEXT_EVENTS: ReadonlyMap<string, TextEvents> = new Map<string, TextEvents>
 /** Returns the text of an event; null if events of this type contain none. */
 export function parsePiece(type: string, event: JsonObject): Result<Piece> | null {
   const isWhole = type.endsWith(".done");
-  const said = isWhole || type.endsWith(".delta")
+  const textEvent = isWhole || type.endsWith(".delta")
     ? TEXT_EVENTS.get(type.slice(0, type.lastIndexOf(".")))
     : undefined;
-  if (said === undefined) return null;
-  const { kind, form } = said;
-  const place = parsePlace(event, said.indexField);
-  const text = isWhole ? event[said.whole] : event.delta;
+  if (textEvent === undefined) return null;
+  const { kind, form } = textEvent;
+  const place = parsePlace(event, textEvent.indexField);
+  const text = isWhole ? event[textEvent.whole] : event.delta;
   if (place === null || typeof text !== "string") return malformed(`a malformed piece of ${kind}`);
   const tokens = decodeTokens(kind === "text" ? event.logprobs : null);
   if (!tokens.ok) return tokens;

@@ -42,8 +42,8 @@ export function decodeEnd(response: JsonObject, hasCalls: boolean): Result<reado
   const moderation = moderated.value;
   const usage = parseResponseUsage(response);
   if (!usage.ok) return usage;
-  const told = usage.value === null ? [] : [{ type: "usage" as const, usage: usage.value }];
-  return success([...told, { type: "finish", reason, ...moderation !== null && { moderation } }]);
+  const used = usage.value === null ? [] : [{ type: "usage" as const, usage: usage.value }];
+  return success([...used, { type: "finish", reason, ...moderation !== null && { moderation } }]);
 }
 
 function parseFinishReason(

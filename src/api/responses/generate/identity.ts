@@ -16,10 +16,10 @@ export type Identities = ReturnType<typeof newIdentities>;
 /** Returns the identities of a call: a new one for each attempt, until the client has one. */
 export function newIdentities(world: Pick<World, "uuid" | "unix">) {
   let latest: Identity | null = null;
-  let isTold = false;
+  let isKnown = false;
 
   function next(): Identity {
-    if (latest === null || !isTold) {
+    if (latest === null || !isKnown) {
       latest = { id: newId("resp_", world), created: world.unix(), numbering: newNumbering() };
     }
     return latest;
@@ -30,9 +30,9 @@ export function newIdentities(world: Pick<World, "uuid" | "unix">) {
     next,
     /** Returns the identity of the attempt that runs, which all later ones have too. */
     tell(): Identity {
-      const told = latest ?? next();
-      isTold = true;
-      return told;
+      const identity = latest ?? next();
+      isKnown = true;
+      return identity;
     },
   };
 }

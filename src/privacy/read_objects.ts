@@ -2,25 +2,25 @@ import type { JsonObject } from "../core/json/json.ts";
 import { type Objects, textOfString, walkJson } from "./json_strings.ts";
 
 /** Members that say how other members of their object are read. */
-const TELLING: ReadonlySet<string> = new Set(
+const DESCRIBING: ReadonlySet<string> = new Set(
   "annotations arguments document_index input parameters signature text type".split(" "),
 );
 
-/** Characters of a telling string that are looked at: longer ones are no words of a protocol. */
-const MAX_TOLD_CHARS = 256;
+/** Characters of a describing string that are looked at: longer ones are no words of a protocol. */
+const MAX_READ_CHARS = 256;
 
 /**
- * Returns the objects of a JSON text in their order, with their telling members alone: of a string
- * its beginning, of an object or a list that it is there. Unlike the value of the text they are
- * found in pieces.
+ * Returns the objects of a JSON text in their order, with their describing members alone: of a
+ * string its beginning, of an object or a list that it is there. Unlike the value of the text they
+ * are found in pieces.
  */
-export function* tellObjects(text: string): Generator<void, readonly JsonObject[], void> {
-  const told: JsonObject[] = [];
+export function* readObjects(text: string): Generator<void, readonly JsonObject[], void> {
+  const found: JsonObject[] = [];
   const objects: Objects = {
     open(_step, isList) {
       if (isList) return null;
       const object = {};
-      told.push(object);
+      found.push(object);
       return object;
     },
     close: () => {},
@@ -29,25 +29,25 @@ export function* tellObjects(text: string): Generator<void, readonly JsonObject[
     const key = path[path.length - 1];
     const object = parents[parents.length - 1];
     // An element of a list has a number.
-    if (typeof key !== "string" || !TELLING.has(key)) return;
+    if (typeof key !== "string" || !DESCRIBING.has(key)) return;
     if (object === null || object === undefined) return;
     if (kind === "name") object[key] = true;
     else if (kind === "number") object[key] = Number(text.slice(start, end));
     else {
-      const isShort = end - start <= MAX_TOLD_CHARS;
+      const isShort = end - start <= MAX_READ_CHARS;
       object[key] = isShort
         ? textOfString(text, start, end)
-        : text.slice(start + 1, start + MAX_TOLD_CHARS);
+        : text.slice(start + 1, start + MAX_READ_CHARS);
     }
   }, objects);
-  return told;
+  return found;
 }
 
-/** Returns the objects of a walk as `tellObjects` has found them; nothing is known of others. */
-export function toldObjects(told: readonly JsonObject[]): Objects {
+/** Returns the objects of a walk as `readObjects` has found them; nothing is known of others. */
+export function knownObjects(found: readonly JsonObject[]): Objects {
   let count = 0;
   return {
-    open: (_step, isList) => isList ? null : told[count++] ?? {},
+    open: (_step, isList) => isList ? null : found[count++] ?? {},
     close: () => {},
   };
 }
