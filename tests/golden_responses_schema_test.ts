@@ -2,7 +2,7 @@ import { parseJson } from "../src/core/json/json.ts";
 import { assert, assertEquals } from "./support/assert.ts";
 import { goldenCases } from "./support/golden.ts";
 import { assertValid } from "./support/schemas.ts";
-import { assertShapes, toldEvents } from "./support/dashboard_events.ts";
+import { assertShapes, readSharedEvents } from "./support/dashboard_events.ts";
 
 const FOLDERS = ["responses_over_compat", "responses_over_messages", "responses_over_local"];
 
@@ -19,7 +19,7 @@ for (const folder of FOLDERS) {
         return assertValid("Response", parseJson(body));
       }
       assertShapes(body);
-      const { events, resource } = toldEvents(body);
+      const { events, resource } = readSharedEvents(body);
       assert(events.length > 0);
       const failed = resource.status === "failed";
       assertEquals(resource.error !== null, failed);

@@ -21,7 +21,7 @@ function afterHandshake(world: ScriptedWorld): ScriptedWorld {
 }
 
 /** Plays a case over a socket; the result is what comes, one message each. */
-async function told(one: GoldenCase, wire: WireName, size: number): Promise<readonly string[]> {
+async function received(one: GoldenCase, wire: WireName, size: number): Promise<readonly string[]> {
   const { body } = one.upstreamAnswer;
   const seen: GoldenSent[] = [];
   const world = afterHandshake(goldenWorld(one.upstreamAnswer, body, size, seen));
@@ -78,7 +78,7 @@ for (const [folder, wire] of Object.entries(FOLDERS)) {
     Deno.test(`a socket sends the same events as a stream: ${folder}/${one.name}`, async () => {
       const { clientAnswer, upstreamAnswer } = one;
       for (const size of [7, Math.max(1, upstreamAnswer.body.length * 3)]) {
-        const messages = await told(one, wire, size);
+        const messages = await received(one, wire, size);
         if (clientAnswer.status === 200) assertEquals(messages, dataOf(clientAnswer.body));
         else checkError(messages[0], clientAnswer);
       }

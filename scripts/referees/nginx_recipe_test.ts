@@ -45,7 +45,7 @@ Deno.test({
     await Deno.writeTextFile(`${folder}/clients-ca.pem`, pem("ca.pem"));
     using file = await configFile(CONFIG);
     await whileServing(["--config", file.path], async (terminal) => {
-      const [, gatewayUrl = ""] = await terminal.said(/listens on (\S+)/);
+      const [, gatewayUrl = ""] = await terminal.printed(/listens on (\S+)/);
       assertEquals(await statuses(folder, gatewayUrl, "CN=client"), [200, 200, 400]);
       assertEquals(await statuses(folder, gatewayUrl, "CN=other"), [401, 401, 400]);
     });

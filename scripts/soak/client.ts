@@ -3,7 +3,7 @@ import type { Answer } from "./answers/answer.ts";
 import { at } from "./answers/json_at.ts";
 import { type Format, readAnswer } from "./answers/read.ts";
 import { KEYS } from "./config.ts";
-import { markOf, type RecordingUpstream, type Said } from "./upstream.ts";
+import { markOf, type RecordingUpstream, type SimulatorResponse } from "./upstream.ts";
 
 /** A client of the soak during one use of the gateway. */
 export interface SoakClient {
@@ -25,7 +25,7 @@ export interface SoakClient {
    * deletion, is an altered answer. */
   ok(method: string, path: string, body?: JsonObject | FormData): Promise<Received>;
   /** Returns what the simulator said since the last look, in order. */
-  said(): readonly Said[];
+  simulated(): readonly SimulatorResponse[];
 }
 
 /** A response that the client has read to its end. */
@@ -92,7 +92,7 @@ export function newSoakClient(
       );
       return received;
     },
-    said: () => upstream.take(mark),
+    simulated: () => upstream.take(mark),
   };
 }
 
@@ -141,9 +141,9 @@ const COMPARED = [
 
 /** Throws unless an answer means what the simulator said last; `end` is the end of its text. */
 export function checkMeaning(client: SoakClient, answer: Answer, end: string): void {
-  const said = client.said().at(-1);
-  demand(said !== undefined, "the simulator was not called");
-  const expected = readAnswer(upstreamFormat(said.path), said.type, said.text());
+  const simulated = client.simulated().at(-1);
+  demand(simulated !== undefined, "the simulator was not called");
+  const expected = readAnswer(upstreamFormat(simulated.path), simulated.type, simulated.text());
   demand(answer.error === null, `the answer has an error: ${answer.error}`);
   demand(answer.isComplete, `the answer has no end: ${end}`);
   for (const name of COMPARED) {
@@ -156,10 +156,11 @@ export function checkMeaning(client: SoakClient, answer: Answer, end: string): v
 
 /** Throws unless an answer is without error the beginning of what the simulator said last. */
 export function checkBeginning(client: SoakClient, { text, error }: Answer): void {
-  const said = client.said().at(-1);
-  demand(said !== undefined, "the simulator was not called");
+  const simulated = client.simulated().at(-1);
+  demand(simulated !== undefined, "the simulator was not called");
   demand(error === null, `the answer has an error: ${error}`);
-  const expected = readAnswer(upstreamFormat(said.path), said.type, said.text()).text;
+  const expected =
+    readAnswer(upstreamFormat(simulated.path), simulated.type, simulated.text()).text;
   demand(expected.startsWith(text), `received ${text}, the simulator said ${expected}`);
 }
 

@@ -31,6 +31,6 @@ export async function fillMemory(url: string, upstream: RecordingUpstream): Prom
     const items = [{ type: "message", role: "user", content: text }];
     const conversation = await client.ok("POST", "/v1/conversations", { items });
     await client.ok("GET", `/v1/conversations/${textIn(conversation, "id")}/items`);
-    client.said();
+    client.simulated();
   }
 }

@@ -96,6 +96,6 @@ export async function problemOf(use: Use, client: SoakClient): Promise<string | 
   } catch (error) {
     return `${use.name}: ${error}`;
   } finally {
-    client.said();
+    client.simulated();
   }
 }

@@ -4,7 +4,7 @@ import { newSimulator } from "../../src/simulator/simulator.ts";
 import { newRealWorld } from "../../src/cli/real_world.ts";
 
 /** Response of the simulator to one request of the gateway. */
-export interface Said {
+export interface SimulatorResponse {
   readonly path: string;
   readonly status: number;
   readonly type: string;
@@ -16,7 +16,7 @@ export interface Said {
 export interface RecordingUpstream extends AsyncDisposable {
   readonly url: string;
   /** Returns what was said to the requests that have this mark, in order, and forgets them. */
-  take(mark: string): readonly Said[];
+  take(mark: string): readonly SimulatorResponse[];
 }
 
 /** A word of each request that no other use has. */
@@ -31,7 +31,7 @@ export function serveUpstream(): RecordingUpstream {
   const world = newRealWorld();
   // Newer runtimes do not report that the gateway has left a request without a response.
   const { handle: simulate, end } = newEndingHandler(newSimulator(world));
-  const said = new Map<string, Said[]>();
+  const responses = new Map<string, SimulatorResponse[]>();
   const server = listen(
     async (request) => {
       // The simulator reads the request itself, whose signal ends what a client has left.
@@ -46,7 +46,7 @@ export function serveUpstream(): RecordingUpstream {
         type: headers.get("content-type") ?? "",
         text: () => textOf(pieces),
       };
-      said.set(mark, [...said.get(mark) ?? [], record]);
+      responses.set(mark, [...responses.get(mark) ?? [], record]);
       const recorded = response.body?.pipeThrough(
         new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
           transform(piece, controller) {
@@ -64,8 +64,8 @@ export function serveUpstream(): RecordingUpstream {
   return {
     url: server.url.replace(/\/$/, ""),
     take(mark) {
-      const found = said.get(mark) ?? [];
-      said.delete(mark);
+      const found = responses.get(mark) ?? [];
+      responses.delete(mark);
       return found;
     },
     async [Symbol.asyncDispose]() {

@@ -58,19 +58,19 @@ Deno.test("a record without a delta, and one that is no JSON, has no text and no
 
 Deno.test("the texts of a whole response are counted in the format of each client API", () => {
   const count = (body: unknown) => wholeTextBytes(new TextEncoder().encode(JSON.stringify(body)));
-  const said = "déjà vu";
+  const spoken = "déjà vu";
   assertEquals(
     [
-      count({ id: "c", choices: [{ message: { role: "assistant", content: said } }] }),
-      count({ id: "m", type: "message", content: [{ type: "text", text: said }] }),
+      count({ id: "c", choices: [{ message: { role: "assistant", content: spoken } }] }),
+      count({ id: "m", type: "message", content: [{ type: "text", text: spoken }] }),
       count({
         instructions: "not written",
-        output: [{ id: "o", content: [{ type: "output_text", text: said }] }],
+        output: [{ id: "o", content: [{ type: "output_text", text: spoken }] }],
       }),
       count({ data: [{ embedding: [1, 2] }] }),
       count([]),
     ],
-    [bytes(said), bytes(said), bytes(said), 0, 0],
+    [bytes(spoken), bytes(spoken), bytes(spoken), 0, 0],
   );
   assertEquals(wholeTextBytes(new TextEncoder().encode("no JSON")), 0);
 });

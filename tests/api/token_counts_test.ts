@@ -47,7 +47,7 @@ function sse(events: readonly JsonObject[]): string {
 }
 
 /** Returns the response "Hi" in the upstream's protocol, with these counts. */
-function said(wire: Wire, stream: boolean, { input, output, cached }: Counts): string {
+function responseText(wire: Wire, stream: boolean, { input, output, cached }: Counts): string {
   switch (wire) {
     case "compat": {
       const details = cached === undefined
@@ -128,7 +128,7 @@ async function requests(
   stream: boolean,
   counts: Counts,
 ): Promise<SentRequest> {
-  const world = scriptedWorld({ fetch: () => answers(200, said(wire, stream, counts)) });
+  const world = scriptedWorld({ fetch: () => answers(200, responseText(wire, stream, counts)) });
   const reports: Readonly<CallReport>[] = [];
   const gateway = newGateway(compile(configOf(CONFIG), 1), world, [
     (report) => void reports.push(report),
@@ -225,7 +225,7 @@ for (const wire of WIRES) {
 
 Deno.test("counts that are written with a fraction of nothing are whole", async () => {
   for (const wire of WIRES) {
-    const text = said(wire, false, { input: 5, output: 4 }).replace(":5", ":5.0").replace(
+    const text = responseText(wire, false, { input: 5, output: 4 }).replace(":5", ":5.0").replace(
       ":4",
       ":4e0",
     );
@@ -239,7 +239,7 @@ Deno.test("counts that are written with a fraction of nothing are whole", async 
 });
 
 Deno.test("times and prices next to the counts may have fractions", async () => {
-  const text = said("compat", false, { input: 5, output: 4 })
+  const text = responseText("compat", false, { input: 5, output: 4 })
     .replace('"usage":{', '"usage":{"cost":0.25,"queue_time":0.1,"cost_details":{"upstream":0.5},');
   const world = scriptedWorld({ fetch: () => answers(200, text) });
   const calls = stateCalls(createApp(newGateway(compile(configOf(CONFIG), 1), world, [])));

@@ -184,8 +184,8 @@ Deno.test("each failure after an early head ends the stream with exactly one ter
             "response.in_progress",
           ]);
           assertEquals(terminal.type, "response.failed");
-          const { error: { code: told, message }, id } = terminal.response;
-          assertEquals([told, id], [responsesCode, events[0].response.id]);
+          const { error: { code: shownCode, message }, id } = terminal.response;
+          assertEquals([shownCode, id], [responsesCode, events[0].response.id]);
           if (code !== null) assert(message.startsWith(`[${code}] `), message);
           if (type === "messages" && messagesType === "invalid_request_error") {
             assertEquals(message, "prompt is too long: 9 > 8");

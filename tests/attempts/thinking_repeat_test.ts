@@ -138,8 +138,8 @@ for (const [path, loop] of Object.entries(LOOPS)) {
     const long = gatewayOf((request) =>
       isOff(request) ? refuse("prompt is too long: 9 tokens > 8 maximum") : refuse()
     );
-    const told = await long.post(path, { model: "m", ...loop });
-    assertStringIncludes(told.text, "prompt is too long");
+    const failed = await long.post(path, { model: "m", ...loop });
+    assertStringIncludes(failed.text, "prompt is too long");
   });
 
   Deno.test(`a request without calls, or with thinking off, keeps its refusal, ${path}`, async () => {
@@ -201,14 +201,14 @@ for (const [path, [effortOf, name]] of Object.entries(EFFORTS)) {
 
 Deno.test("with thinking off the efforts of system messages are lowered too, and nothing else of them", async () => {
   const pool = gatewayOf(unthinking);
-  const told = { role: "system", content: "Note.", output_config: { effort: "max", a: 1 } };
-  const low = { ...told, output_config: { effort: "low" } };
-  const dialogue = [ASKED, told, CALLED, { role: "user", content: [RESULT] }, low];
+  const note = { role: "system", content: "Note.", output_config: { effort: "max", a: 1 } };
+  const low = { ...note, output_config: { effort: "low" } };
+  const dialogue = [ASKED, note, CALLED, { role: "user", content: [RESULT] }, low];
   const body = { model: "m", ...LOOPS["/messages"], messages: dialogue };
   const reply = await pool.post("/messages?beta=true", body);
   const lossy = reply.headers.get("x-gateway-lossy");
   assertEquals([reply.status, lossy], [200, "messages.1.output_config.effort"]);
-  const lowered = { ...told, output_config: { effort: "high", a: 1 } };
+  const lowered = { ...note, output_config: { effort: "high", a: 1 } };
   assertEquals(pool.requests[1]?.body.messages, [ASKED, lowered, ...dialogue.slice(2)]);
 });
 

@@ -28,8 +28,8 @@ async function servingAdmin(
   using client = testClient();
   using file = await configFile(text);
   return await whileServing(["--config", file.path], async (terminal) => {
-    const [, gateway = ""] = await terminal.said(/listens on (\S+)\n/);
-    const [, url = ""] = await terminal.said(/Admin page: (\S+)\/\n/);
+    const [, gateway = ""] = await terminal.printed(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/Admin page: (\S+)\/\n/);
     await use({
       url,
       gateway,
@@ -98,7 +98,7 @@ Deno.test("init laptop prints the link of the admin page, and the starter files 
 Deno.test("without admin.enabled there is no admin listener, and calls have no trace", async () => {
   using file = await configFile(FILE.replace("enabled: true", "enabled: false"));
   const { out } = await whileServing(["--config", file.path], async (terminal) => {
-    await terminal.said(/listens on/);
+    await terminal.printed(/listens on/);
   });
   assert(!out.includes("Admin page"));
 });
@@ -196,7 +196,7 @@ Deno.test("an open page does not hold the gateway back from its end", async () =
   using file = await configFile(FILE);
   let body: ReadableStream<Uint8Array> | null = null;
   const { code } = await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/Admin page: (\S+)\/\n/);
+    const [, url = ""] = await terminal.printed(/Admin page: (\S+)\/\n/);
     ({ body } = await client.fetch(`${url}/events`));
   });
   assertEquals(code, 0);
@@ -208,7 +208,7 @@ Deno.test("a request without an end to the admin page does not hold the gateway 
   using file = await configFile(FILE);
   const terminal = testTerminal();
   const running = run(["--config", file.path], terminal);
-  const [, url = ""] = await terminal.said(/Admin page: (\S+)\/\n/);
+  const [, url = ""] = await terminal.printed(/Admin page: (\S+)\/\n/);
   using socket = await Deno.connect({ hostname: "127.0.0.1", port: Number(new URL(url).port) });
   const head = "GET /page.css HTTP/1.1\r\nHost: localhost\r\n";
   await socket.write(new TextEncoder().encode(head));
@@ -225,10 +225,10 @@ Deno.test("a request without an end to the admin page does not hold the gateway 
 Deno.test("the demonstration serves its admin page and prints the link", async () => {
   using client = testClient();
   await whileServing(["demo", "--port", "0"], async (terminal) => {
-    const [, url = ""] = await terminal.said(/Admin page: (\S+)\/\n/);
+    const [, url = ""] = await terminal.printed(/Admin page: (\S+)\/\n/);
     const shown: Snapshot = await (await client.fetch(`${url}/snapshot`)).json();
     assertEquals(shown.providers.length, 4);
-    await terminal.said(/Ctrl-C ends/);
+    await terminal.printed(/Ctrl-C ends/);
     const after: Snapshot = await (await client.fetch(`${url}/snapshot`)).json();
     assert(after.finishedCount >= 12, "the tour is on the page");
   });

@@ -355,9 +355,9 @@ Deno.test("a key that goes to another machine without encryption is named by che
     `providers: {up: {type: compat, base_url: "${scheme}://10.0.0.7/v1", api_key: k}}\n` +
     "routing: {routes: [{name: r, targets: [{provider: up}]}]}\n";
   using plain = await configFile(text("http"));
-  const told = await ran(["check", "--config", plain.path]);
-  assertEquals(told.code, 0);
-  assertStringIncludes(told.out, "Warning: providers.up.base_url: is not encrypted");
+  const printed = await ran(["check", "--config", plain.path]);
+  assertEquals(printed.code, 0);
+  assertStringIncludes(printed.out, "Warning: providers.up.base_url: is not encrypted");
   using secure = await configFile(text("https"));
   const untold = await ran(["check", "--config", secure.path]);
   assert(!untold.out.includes("Warning"), untold.out);

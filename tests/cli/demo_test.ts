@@ -7,7 +7,7 @@ const LISTENS = /listens on (http:\/\/127\.0\.0\.1:\d+)\n/;
 
 Deno.test("the demo sends a request to each provider type and prints its text, a response with a follow-up and a message", async () => {
   const { code, out, err } = await whileServing(["demo", "--port", "0"], async (terminal) => {
-    await terminal.said(/Ctrl-C ends/);
+    await terminal.printed(/Ctrl-C ends/);
   });
   assertEquals(code, 0);
   // Only a runtime that hides clients that leave is worth a word.
@@ -33,7 +33,7 @@ Deno.test("the demo sends a request to each provider type and prints its text, a
 Deno.test("the demo serves each provider by name, all of them in turn, and what it prints", async () => {
   using client = testClient();
   await whileServing(["demo", "--port", "0"], async (terminal) => {
-    const [, url = ""] = await terminal.said(LISTENS);
+    const [, url = ""] = await terminal.printed(LISTENS);
     const ask = async (model: string) => {
       const messages = [{ role: "user", content: "good day" }];
       const answer = await client.fetch(`${url}/v1/chat/completions`, {
@@ -46,7 +46,7 @@ Deno.test("the demo serves each provider by name, all of them in turn, and what 
     for (const provider of PROVIDERS) assertEquals(await ask(`${provider}/sim-echo`), provider);
     const inTurn = [await ask("sim-echo"), await ask("sim-echo"), await ask("sim-echo")];
     assertEquals(inTurn.toSorted(), PROVIDERS.toSorted());
-    await terminal.said(/Ctrl-C ends/);
+    await terminal.printed(/Ctrl-C ends/);
     const answers: [number, string][] = [];
     for (
       const [, address = "", body = ""] of terminal.written.out.matchAll(
@@ -94,7 +94,7 @@ Deno.test("the demo prints how Claude Code is set up and serves its model names 
   await whileServing(["demo", "--port", "0"], async (terminal) => {
     const lines =
       /SWITCHYARD_KEY=(\S+)\neval "\$\(switchyard agent claude --url (http\S+) --model claude-opus\)"\nclaude\n/;
-    const [, token = "", url = ""] = await terminal.said(lines);
+    const [, token = "", url = ""] = await terminal.printed(lines);
     const answeredBy = async (model: string) => {
       const answer = await client.fetch(`${url}/v1/messages?beta=true`, {
         method: "POST",
@@ -112,7 +112,7 @@ Deno.test("the demo prints how Claude Code is set up and serves its model names 
     assertEquals(await answeredBy("claude-opus-5-5"), "messages");
     assertEquals(await answeredBy("claude-sonnet-5-5"), "compat");
     assertEquals(await answeredBy("claude-3-5-haiku-20241022"), "local");
-    await terminal.said(/Ctrl-C ends/);
+    await terminal.printed(/Ctrl-C ends/);
   });
 });
 
@@ -122,7 +122,7 @@ function idIn(json = ""): string {
 
 Deno.test("a signal during the calls of the demo ends it at once", async () => {
   const { code, out } = await whileServing(["demo", "--port", "0"], async (terminal) => {
-    await terminal.said(/compat: +Please/);
+    await terminal.printed(/compat: +Please/);
   });
   assertEquals(code, 0);
   assert(!out.includes("Ctrl-C ends"));
@@ -131,10 +131,10 @@ Deno.test("a signal during the calls of the demo ends it at once", async () => {
 Deno.test("simulate prints an address and the models of each provider type", async () => {
   using client = testClient();
   const { code } = await whileServing(["simulate", "--port", "0"], async (terminal) => {
-    const [, base = ""] = await terminal.said(/compat +(http\S+)\n/);
-    await terminal.said(/messages +http\S+\/messages \(with any api_key\)\n/);
-    await terminal.said(/local +http\S+\/local\n/);
-    await terminal.said(/\n {2}sim-echo\n/);
+    const [, base = ""] = await terminal.printed(/compat +(http\S+)\n/);
+    await terminal.printed(/messages +http\S+\/messages \(with any api_key\)\n/);
+    await terminal.printed(/local +http\S+\/local\n/);
+    await terminal.printed(/\n {2}sim-echo\n/);
     assertStringIncludes(await (await client.fetch(`${base}/models`)).text(), "sim-echo");
   });
   assertEquals(code, 0);

@@ -20,7 +20,7 @@ interface Served extends Program {
 async function serving(settings: string, use: (served: Served) => Promise<void>): Promise<void> {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
-    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const [, upstream = ""] = await simulated.printed(/compat +(http\S+)\n/);
     using file = await configFile(`
 server: {port: 0${settings}}
 providers: {sim: {type: compat, base_url: "${upstream}"}}

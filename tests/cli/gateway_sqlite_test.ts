@@ -20,7 +20,7 @@ Deno.test("a stored response outlives the gateway, which opens its store again",
   for (const [method, body] of [["POST", '{"model":"m","input":"x"}'], ["GET", null]] as const) {
     await whileServing(["--config", file.path], async (terminal) => {
       using client = testClient();
-      const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+      const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
       const reply = await client.fetch(`${url}/v1/responses${path}`, { method, body });
       assertEquals(reply.status, 200);
       const { id } = await reply.json();
@@ -53,7 +53,7 @@ Deno.test("client keys, provider keys and request headers are in no file of the 
   );
   await whileServing(["--config", file.path], async (terminal) => {
     using client = testClient();
-    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
     const reply = await client.fetch(`${url}/v1/responses`, {
       method: "POST",
       headers: { authorization: "Bearer marked-client-key", "x-team": "marked-header" },

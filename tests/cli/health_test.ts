@@ -14,7 +14,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
 Deno.test("health is 0 for a gateway that serves, by its file and by its address, without a client key", async () => {
   using file = await configFile(configWith("0"));
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (http:\S+[0-9])/);
+    const [, url = ""] = await terminal.printed(/listens on (http:\S+[0-9])/);
     using sameFile = await configFile(configWith(new URL(url).port));
     for (const args of [["--url", url], ["--url", `${url}/`], ["--config", sameFile.path]]) {
       assertEquals(await ran(["health", ...args]), { code: 0, out: "healthy\n", err: "" });
@@ -25,7 +25,7 @@ Deno.test("health is 0 for a gateway that serves, by its file and by its address
 Deno.test("health asks a gateway that runs on when its file is broken", async () => {
   using file = await configFile(configWith("0"));
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (http:\S+[0-9])/);
+    const [, url = ""] = await terminal.printed(/listens on (http:\S+[0-9])/);
     const config = configWith(new URL(url).port);
     for (
       const broken of [

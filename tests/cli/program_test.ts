@@ -26,7 +26,7 @@ Deno.test("the program serves and ends with 0 on SIGTERM; SIGHUP does not end it
 Deno.test("a second signal ends the program while requests are in flight", async () => {
   using client = testClient();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
-    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const [, upstream = ""] = await simulated.printed(/compat +(http\S+)\n/);
     using file = await configFile(PORT_0.replace("api_key: k", `base_url: "${upstream}"`));
     const { child, out, err } = program(["--config", file.path]);
     const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];

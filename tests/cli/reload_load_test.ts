@@ -35,10 +35,10 @@ async function ask(client: ReturnType<typeof testClient>, url: string): Promise<
     .exec(await response.text()) ?? [];
   const { status, headers } = response;
   const route = headers.get("x-gateway-route")?.replace("route-", "");
-  const told = headers.get("x-gateway-model")?.replace("model-", "");
-  return status === 200 && route === model && told === model && key === model && model !== ""
+  const served = headers.get("x-gateway-model")?.replace("model-", "");
+  return status === 200 && route === model && served === model && key === model && model !== ""
     ? "whole"
-    : `${status}: route ${route}, model ${told}, upstream model ${model}, key ${key}`;
+    : `${status}: route ${route}, model ${served}, upstream model ${model}, key ${key}`;
 }
 
 Deno.test("no request fails or is served by two configurations while the file changes", async () => {
@@ -56,7 +56,7 @@ Deno.test("no request fails or is served by two configurations while the file ch
   });
   using file = await configFile(version(0, upstream.url));
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
 
     let isChanging = true;
 
@@ -68,7 +68,7 @@ Deno.test("no request fails or is served by two configurations while the file ch
         await Deno.writeTextFile(beside, isBroken ? `${text}broken${number}: true\n` : text);
         await Deno.rename(beside, file.path);
         terminal.reload();
-        await terminal.said(
+        await terminal.printed(
           isBroken
             ? new RegExp(`broken${number}: is not a known key`)
             : new RegExp(`configuration reloaded.*route-${number} added`),

@@ -38,7 +38,7 @@ async function reloading(
   using client = testClient();
   using file = await configFile(text);
   return await whileServing(["--config", file.path, ...args], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
     await use({
       terminal,
       async write(text) {
@@ -57,9 +57,9 @@ Deno.test("a changed file is loaded without a signal, and the log names the chan
   using file = await configFile(FILE);
   using client = testClient();
   const { err } = await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
     await Deno.writeTextFile(file.path, FILE.replace("routing:", TWO));
-    await terminal.said(/configuration reloaded/);
+    await terminal.printed(/configuration reloaded/);
     const ready = await client.fetch(`${url}/ready`);
     assertEquals(await ready.json(), { status: "ready", providers: 2 });
   });
@@ -69,7 +69,7 @@ Deno.test("a changed file is loaded without a signal, and the log names the chan
 Deno.test("an invalid file changes nothing; each problem is logged and the reload is counted", async () => {
   const { err } = await reloading([], async ({ terminal, write, get }) => {
     await write(FILE.replace("port: 0", "prot: 0").replace("name: all", "name: ''"));
-    await terminal.said(/configuration not reloaded/);
+    await terminal.printed(/configuration not reloaded/);
     assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 1 });
     assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="failure"\} [1-9]/);
     assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="success"\} 0\n/);
@@ -113,7 +113,7 @@ privacy:
     assertMatch(first, /"a \[bird\] of qz[a-z]{16}email"/);
     for (const [at, text] of refused.entries()) {
       await write(text);
-      await terminal.said(new RegExp(`(?:configuration not reloaded[^]*){${at + 1}}`));
+      await terminal.printed(new RegExp(`(?:configuration not reloaded[^]*){${at + 1}}`));
       assertEquals(await ask(), first);
     }
   }, served);
@@ -122,9 +122,9 @@ privacy:
 Deno.test("a provider that is broken on its own is left out", async () => {
   const { err } = await reloading([], async ({ terminal, write, get }) => {
     await write(FILE.replace("routing:", TWO.replace("compat", "kompat")));
-    await terminal.said(/broken provider left out/);
+    await terminal.printed(/broken provider left out/);
     await write(FILE.replace("routing:", TWO));
-    await terminal.said(/providers: two added/);
+    await terminal.printed(/providers: two added/);
     assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
   });
   assertMatch(err, /ERROR providers\.two\.type: must be /);
@@ -134,7 +134,7 @@ Deno.test("a provider that is broken on its own is left out", async () => {
 Deno.test("a file with the same settings is no change", async () => {
   const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
     await write(`# another comment\n${FILE}`);
-    await terminal.said(/DEBUG +configuration unchanged\n/);
+    await terminal.printed(/DEBUG +configuration unchanged\n/);
     assertMatch(await get("/metrics"), /gateway_config_reloads_total\{result="success"\} 0\n/);
   });
   assert(!err.includes("reloaded"), err);
@@ -151,7 +151,7 @@ Deno.test("changed keys that need a restart are named, and the rest applies", as
       FILE.replace("server: {port: 0}", server).replace("providers:", logging)
         .replace("routing:", TWO),
     );
-    await terminal.said(/configuration reloaded/);
+    await terminal.printed(/configuration reloaded/);
     assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
   });
   const waiting = [...err.matchAll(/WARN +(\S+) has changed: it needs a restart\n/g)];
@@ -176,9 +176,9 @@ Deno.test("the level of the log changes at once, over an argument too once the f
     await write(FILE.replace("name: all", "name: main"));
     while (!(await get("/metrics")).includes('reloads_total{result="success"} 1'));
     await write(level("debug"));
-    await terminal.said(/configuration reloaded/);
+    await terminal.printed(/configuration reloaded/);
     await get("/health");
-    await terminal.said(/path=\/health/);
+    await terminal.printed(/path=\/health/);
   });
   assertMatch(err, /INFO +configuration reloaded changes="logging changed/);
   assertEquals(err.split("configuration reloaded").length, 2);
@@ -187,9 +187,9 @@ Deno.test("the level of the log changes at once, over an argument too once the f
 Deno.test("a reload never logs a value of the file", async () => {
   const { out, err } = await reloading(["--log-level=debug"], async ({ terminal, write }) => {
     await write(FILE.replace("secret-of-one", "secret-of-two"));
-    await terminal.said(/configuration reloaded changes="providers: one changed"/);
+    await terminal.printed(/configuration reloaded changes="providers: one changed"/);
     await write(FILE.replace("api_key: secret-of-one", "api_key: {secret-of-one: secret}"));
-    await terminal.said(/configuration not reloaded/);
+    await terminal.printed(/configuration not reloaded/);
   });
   assert(!`${out}${err}`.includes("secret"), err);
 });
@@ -200,7 +200,7 @@ Deno.test("a key without effect is warned about at start, and serving begins", a
   using client = testClient();
   using file = await configFile(FILE.replace("api_key", "top_k: 5, api_key"));
   const { err } = await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
     const ready = await client.fetch(`${url}/ready`);
     assertEquals(await ready.json(), { status: "ready", providers: 1 });
   });
@@ -210,11 +210,11 @@ Deno.test("a key without effect is warned about at start, and serving begins", a
 Deno.test("a key without effect that comes with a reload is warned about once and removes nothing", async () => {
   const { err } = await reloading(["--log-level=debug"], async ({ terminal, write, get }) => {
     await write(FILE.replace("api_key", "top_k: 5, api_key"));
-    await terminal.said(/WARN +providers\.one\.top_k: has no effect/);
-    await terminal.said(/DEBUG +configuration unchanged/);
+    await terminal.printed(/WARN +providers\.one\.top_k: has no effect/);
+    await terminal.printed(/DEBUG +configuration unchanged/);
     assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 1 });
     await write(FILE.replace("api_key", "top_k: 6, api_key").replace("routing:", TWO));
-    await terminal.said(/configuration reloaded/);
+    await terminal.printed(/configuration reloaded/);
     assertEquals(JSON.parse(await get("/ready")), { status: "ready", providers: 2 });
   });
   assert(!err.includes("left out"), err);

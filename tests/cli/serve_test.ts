@@ -17,8 +17,8 @@ routing:
 `;
 }
 
-async function addressOf(terminal: { said(pattern: RegExp): Promise<RegExpExecArray> }) {
-  const [, url = ""] = await terminal.said(LISTENS);
+async function addressOf(terminal: { printed(pattern: RegExp): Promise<RegExpExecArray> }) {
+  const [, url = ""] = await terminal.printed(LISTENS);
   return url;
 }
 
@@ -28,7 +28,7 @@ Deno.test("serve prints its address, the routes and a working example call", asy
     using file = await configFile(configOver(await addressOf(simulated)));
     const served = await whileServing(["--config", file.path], async (terminal) => {
       const url = await addressOf(terminal);
-      const [, address = "", body = ""] = await terminal.said(/curl (\S+) -d '(.*)'\n/);
+      const [, address = "", body = ""] = await terminal.printed(/curl (\S+) -d '(.*)'\n/);
       assertEquals(address, `${url}/v1/chat/completions`);
       const answer = await client.fetch(address, { method: "POST", body });
       assertEquals([answer.status, answer.headers.get("x-gateway-route")], [200, "all"]);

@@ -17,7 +17,7 @@ export interface TestTerminal extends Terminal {
   /** False once the command has given up the right to open connections. */
   readonly mayConnect: boolean;
   /** Resolves with the match once both outputs together hold it. */
-  said(pattern: RegExp): Promise<RegExpExecArray>;
+  printed(pattern: RegExp): Promise<RegExpExecArray>;
   /** Sends SIGTERM. */
   end(): void;
   /** Sends SIGHUP. */
@@ -103,7 +103,7 @@ export function testTerminal(
     reload() {
       for (const task of reloads) task();
     },
-    said(pattern) {
+    printed(pattern) {
       return new Promise((resolve) => {
         function look() {
           const found = pattern.exec(written.out) ?? pattern.exec(written.err);

@@ -33,7 +33,7 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
     const statuses: number[] = [];
     await whileServing(["--config", file.path], async (terminal) => {
       using client = testClient();
-      const [, url = ""] = await terminal.said(/listens on (\S+)\n/);
+      const [, url = ""] = await terminal.printed(/listens on (\S+)\n/);
       for (const sub of subjects) {
         const response = await client.fetch(`${url}/v1/chat/completions`, {
           method: "POST",

@@ -306,7 +306,7 @@ Deno.test("top says that the connection is lost when a stream ends after a snaps
     await whileHostile(() => new Response(body()), async (url) => {
       const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
       const running = run(["top", "--url", url], terminal);
-      await terminal.said(/live[^]*connection lost/);
+      await terminal.printed(/live[^]*connection lost/);
       terminal.end();
       assertEquals(await running, 0);
     });
@@ -336,11 +336,11 @@ Deno.test("top says that the connection is lost when a server falls silent, and 
   await whileHostile(silent, async (url) => {
     const terminal = { ...testTerminal(), size: () => ({ columns: 60, rows: 9 }) };
     const running = showAlways({ ok: true, url, headers: {} }, world, terminal);
-    await terminal.said(/live/);
+    await terminal.printed(/live/);
     world.runTimers();
-    await terminal.said(/live[^]*connection lost/);
+    await terminal.printed(/live[^]*connection lost/);
     world.runTimers();
-    await terminal.said(/live[^]*connection lost[^]*live/);
+    await terminal.printed(/live[^]*connection lost[^]*live/);
     terminal.end();
     assertEquals(await running, 0);
   });
@@ -407,7 +407,7 @@ Deno.test("top prints one snapshot and ends where stdout is no terminal, with a 
   using file = await configFile(FILE);
   using password = await configFile("correct-horse-battery\n");
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/Admin page: (\S+)\n/);
+    const [, url = ""] = await terminal.printed(/Admin page: (\S+)\n/);
     const environment = { SWITCHYARD_ADMIN_PASSWORD: "correct-horse-battery" };
     for (
       const one of [
@@ -427,13 +427,13 @@ Deno.test("top prints one snapshot and ends where stdout is no terminal, with a 
 Deno.test("top draws each snapshot on a terminal until a stop signal, and restores the screen", async () => {
   using file = await configFile(FILE.replace(", password: correct-horse-battery", ""));
   await whileServing(["--config", file.path], async (serving) => {
-    const [, url = ""] = await serving.said(/Admin page: (\S+)\n/);
+    const [, url = ""] = await serving.printed(/Admin page: (\S+)\n/);
     const terminal = {
       ...testTerminal({ NO_COLOR: "1" }),
       size: () => ({ columns: 60, rows: 9 }),
     };
     const running = run(["top", "--url", url], terminal);
-    await terminal.said(/live[^]*Switchyard[^]*live/);
+    await terminal.printed(/live[^]*Switchyard[^]*live/);
     terminal.end();
     assertEquals(await running, 0);
     const { out } = terminal.written;

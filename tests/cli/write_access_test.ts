@@ -42,7 +42,7 @@ Deno.test("only the command that may start workers has the right to start proces
 Deno.test("a gateway of one process has given up the right to start processes", async () => {
   using file = await configFile(PORT_0);
   await whileServing(["--config", file.path], async (terminal) => {
-    await terminal.said(/listens on/);
+    await terminal.printed(/listens on/);
     assert(!terminal.mayRun);
   });
 });
@@ -63,7 +63,7 @@ Deno.test("the program may start itself and no other program, until it gives tha
 Deno.test("a gateway that serves has given up the right to write files", async () => {
   using file = await configFile(PORT_0);
   await whileServing(["--config", file.path], async (terminal) => {
-    await terminal.said(/listens on/);
+    await terminal.printed(/listens on/);
     assert(!terminal.mayWrite);
   });
 });

@@ -91,7 +91,7 @@ Deno.test("a broken line does not make a key of a secret that is shown", () => {
     assert(text !== SECRETIVE);
     const started = parseConfig(text, {});
     const reloaded = parseReload(text, {});
-    const told = JSON.stringify([started, reloaded.problems, reloaded.ok && reloaded.leftOut]);
-    assert(!started.ok && !told.includes(MARKER), `${broken}\n${told}`);
+    const texts = JSON.stringify([started, reloaded.problems, reloaded.ok && reloaded.leftOut]);
+    assert(!started.ok && !texts.includes(MARKER), `${broken}\n${texts}`);
   }
 });

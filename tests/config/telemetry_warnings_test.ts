@@ -8,14 +8,14 @@ Deno.test("providers that the file does not have are named by their path", () =>
   }telemetry: {propagate: [up, upp], provider_names: {other-one: openai}}\n`;
   const parsed = parseConfig(text, {});
   assert(parsed.ok);
-  const told = parsed.warnings.filter((line) => line.includes("telemetry"));
-  assertEquals(told.length, 2);
+  const warned = parsed.warnings.filter((line) => line.includes("telemetry"));
+  assertEquals(warned.length, 2);
   assert(
-    told[0]?.includes(
+    warned[0]?.includes(
       "telemetry.propagate[1]: names a provider that does not exist; did you mean up?",
     ),
   );
   assert(
-    told[1]?.includes("telemetry.provider_names.other-one: names a provider that does not exist"),
+    warned[1]?.includes("telemetry.provider_names.other-one: names a provider that does not exist"),
   );
 });

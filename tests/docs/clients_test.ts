@@ -37,8 +37,9 @@ for (const { text, section, place } of blocksIn("ts")) {
     await gateway[Symbol.asyncDispose]();
     assert(printed.some((what) => what !== ""), "nothing was printed");
     if (isBroken(section)) {
-      const told = /upstream_stream_error after [1-9]|response\.failed: The |error: .+ broke off/;
-      assert(told.test(printed.join(" ")), printed.join("\n"));
+      const reported =
+        /upstream_stream_error after [1-9]|response\.failed: The |error: .+ broke off/;
+      assert(reported.test(printed.join(" ")), printed.join("\n"));
     }
     const ends = gateway.reports.map(endOf);
     assert(ends.length > 0);

@@ -44,7 +44,7 @@ function newReader(section: string): Reader {
     if (SERVING.includes(name) && !args.includes("--port")) asked.push("--port", "0");
     const running = run(asked, terminal);
     if (SERVING.includes(name)) {
-      await Promise.race([terminal.said(/listens on http:/), running]);
+      await Promise.race([terminal.printed(/listens on http:/), running]);
       terminal.end();
     }
     assertEquals(await running, OK_STATUS, `${place}: ${terminal.written.err}`);

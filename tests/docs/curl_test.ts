@@ -94,11 +94,11 @@ function assertExpected(
   text: string,
 ) {
   const [, wanted = "200", code] = /^(\d{3})(?: (\w+))?$/.exec(comment) ?? [];
-  const told = `${place} ${asked.method} ${asked.path}: ${status} ${text.slice(0, 300)}`;
-  assertEquals(String(status), wanted, told);
+  const about = `${place} ${asked.method} ${asked.path}: ${status} ${text.slice(0, 300)}`;
+  assertEquals(String(status), wanted, about);
   const { error } = objectIn(text);
-  if (code !== undefined) assertEquals(isObject(error) ? error.code : null, code, told);
-  if (wanted === "200") assertStringIncludes(text, shapeOf(asked), told);
+  if (code !== undefined) assertEquals(isObject(error) ? error.code : null, code, about);
+  if (wanted === "200") assertStringIncludes(text, shapeOf(asked), about);
 }
 
 /** Members of every answer to such a request. */

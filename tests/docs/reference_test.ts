@@ -173,7 +173,7 @@ Deno.test("the reference names every command with its options, and no other", as
   for (const name of ["", ...names]) {
     const help = (await ran([name, "--help"].filter(Boolean))).out;
     const options = [...help.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, option = ""]) => option);
-    const told = `${rows.get(name)}${rows.get("common")}`;
-    assertEquals(options.filter((option) => !told.includes(option)), [], name);
+    const documented = `${rows.get(name)}${rows.get("common")}`;
+    assertEquals(options.filter((option) => !documented.includes(option)), [], name);
   }
 });

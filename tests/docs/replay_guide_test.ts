@@ -79,7 +79,7 @@ Deno.test("the story of the replay guide happens as it is written", async () => 
 
   try {
     const served = await whileServing(["--config", config, "--port", "0"], async (terminal) => {
-      const [, url = ""] = await terminal.said(/listens on (http:\S+)/);
+      const [, url = ""] = await terminal.printed(/listens on (http:\S+)/);
       using client = testClient();
       for (const [path, body] of CALLS) {
         const response = await client.fetch(`${url}${path}`, {

@@ -119,7 +119,7 @@ for (const wire of WIRES) {
       const broken = streamText({
         ...ask,
         model: of("sim-broken-stream"),
-        onError: ({ error: told }) => void errors.push(told),
+        onError: ({ error: reported }) => void errors.push(reported),
       });
       let text = "";
       for await (const part of broken.stream) if (part.type === "text-delta") text += part.text;

@@ -1,5 +1,5 @@
 import { assert, assertEquals } from "../support/assert.ts";
-import { assertShapes, toldEvents } from "../support/dashboard_events.ts";
+import { assertShapes, readSharedEvents } from "../support/dashboard_events.ts";
 import { testCuts } from "./cut_body.ts";
 
 const PATH = "/v1/responses";
@@ -18,7 +18,7 @@ testCuts({
   // Chat streams are cut off at more places; the framing and the wires are the same.
   steps: { clean: 19, reset: 41, connection: 97 },
   read(text) {
-    const { ending, events, resource } = toldEvents(text);
+    const { ending, events, resource } = readSharedEvents(text);
     assert(typeof resource.id === "string");
     return { text, isComplete: ending === "complete", records: events };
   },
@@ -27,7 +27,7 @@ testCuts({
     return async ({ text, isComplete, records }, where) => {
       if (records.length === 0) return;
       const count = gateway.reports.length + 1;
-      const { id } = toldEvents(text).resource;
+      const { id } = readSharedEvents(text).resource;
       const answer = await gateway.app(new Request(`http://gateway${PATH}/${id}`));
       await answer.body?.cancel();
       await gateway.reported(count);

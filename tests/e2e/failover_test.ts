@@ -154,8 +154,8 @@ function verdictOf(seen: Seen, report: Readonly<CallReport>): Verdict | "failed"
   if (seen.isComplete && seen.content === TEXT && seen.failures === 0) {
     return report.ms.total > LATE_MS ? "late" : "passed";
   }
-  const isTold = !seen.isComplete && seen.failures === 1 && TEXT.startsWith(seen.content);
-  return isTold ? "told" : "failed";
+  const isReported = !seen.isComplete && seen.failures === 1 && TEXT.startsWith(seen.content);
+  return isReported ? "told" : "failed";
 }
 
 /** A provider type for each client API. */

@@ -118,9 +118,9 @@ function hold(
 
   // The report lists each attempt that was sent, and marks those that an open breaker prevented.
   const made = report.attempts.filter(({ outcome }) => outcome !== "circuit_open");
-  const told = made.map(({ provider, outcome }) => ({ provider, outcome }));
+  const logged = made.map(({ provider, outcome }) => ({ provider, outcome }));
   assertEquals(
-    told,
+    logged,
     sent.map(({ provider, outcome }) => ({ provider, outcome: outcome.reported })),
   );
 

@@ -25,7 +25,7 @@ security:
 Deno.test("official clients send tokens of an OpenID provider, each by its own means", async () => {
   await using openId = await startOpenIdProvider();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
-    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const [, upstream = ""] = await simulated.printed(/compat +(http\S+)\n/);
     using file = await configFile(`
 server: {port: 0}
 ${security(openId.issuer)}
@@ -33,7 +33,7 @@ providers: {sim: {type: compat, base_url: "${upstream}"}}
 routing: {routes: [{name: all, targets: [{provider: sim}]}]}
 `);
     await whileServing(["--config", file.path], async (terminal) => {
-      const [, url = ""] = await terminal.said(/listens on (\S+)/);
+      const [, url = ""] = await terminal.printed(/listens on (\S+)/);
       let tokens = 0;
       const apiKey = () => {
         tokens += 1;
@@ -64,7 +64,7 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
 Deno.test("a provider that rotates its key between requests costs a client one repeat, and a key that it retires is refused", async () => {
   await using openId = await startOpenIdProvider();
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
-    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const [, upstream = ""] = await simulated.printed(/compat +(http\S+)\n/);
     const config = `
 server: {port: 0}
 ${security(openId.issuer)}
@@ -73,7 +73,7 @@ routing: {routes: [{name: all, targets: [{provider: sim}]}]}
 `;
     using file = await configFile(config);
     await whileServing(["--config", file.path], async (terminal) => {
-      const [, url = ""] = await terminal.said(/listens on (\S+)/);
+      const [, url = ""] = await terminal.printed(/listens on (\S+)/);
       const send = async (token: string) => {
         const headers = { authorization: `Bearer ${token}` };
         const response = await fetch(`${url}/v1/models`, { headers });
@@ -130,7 +130,7 @@ providers: {up: {type: compat, base_url: "http://127.0.0.1:1"}}
 routing: {routes: [{name: all, targets: [{provider: up}]}]}
 `);
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, url = ""] = await terminal.said(/listens on (\S+)/);
+    const [, url = ""] = await terminal.printed(/listens on (\S+)/);
     const call = async (key: string) => {
       const response = await fetch(`${url}/v1/models`, { headers: { "x-api-key": key } });
       await response.body?.cancel();

@@ -229,10 +229,10 @@ function gatewayOf(config: string, answer: (token: string) => Response, readByte
   const fetch: Fetch = async (_url, { body }) => {
     const text = await new Response(body ?? "").text();
     sent.push(text);
-    const { status, headers, body: said } = answer(
+    const { status, headers, body: written } = answer(
       /qz(?:[a-z]{2}){8}email/.exec(text)?.[0] ?? "no token",
     );
-    const bytes = new Uint8Array(await new Response(said).arrayBuffer());
+    const bytes = new Uint8Array(await new Response(written).arrayBuffer());
     return new Response(streamOfBytes(pieces(bytes, readBytes)), { status, headers });
   };
   const gateway = testGateway(config, scriptedWorld({ fetch }));

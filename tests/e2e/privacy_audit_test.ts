@@ -50,8 +50,8 @@ function audited(config: string) {
   const fetch: Fetch = async (url, { headers, body }) => {
     const text = await new Response(body ?? "").text();
     sent.push(`${url}\n${JSON.stringify([...new Headers(headers)])}\n${text}`);
-    const said = new TextEncoder().encode('{"error":{"message":"no"}}');
-    return new Response(streamOf([said]), {
+    const failure = new TextEncoder().encode('{"error":{"message":"no"}}');
+    return new Response(streamOf([failure]), {
       status: 400,
       headers: { "content-type": "application/json" },
     });

@@ -28,7 +28,7 @@ function gatewayOf(failing: number) {
     const request = await new Response(body ?? "").text();
     sent.push(request);
     const [token = ""] = TOKEN.exec(request) ?? [];
-    const said = [`One ${token}. `, `Two ${token}. `, `Three ${token}. `];
+    const parts = [`One ${token}. `, `Two ${token}. `, `Three ${token}. `];
     const choice = (rest: object) => ({
       id: "c",
       created: 1,
@@ -38,14 +38,14 @@ function gatewayOf(failing: number) {
     const isStream = JSON.parse(request).stream === true;
     const text = isStream
       ? [
-        ...said.map((content) => choice({ delta: { content }, finish_reason: null })),
+        ...parts.map((content) => choice({ delta: { content }, finish_reason: null })),
         choice({ delta: {}, finish_reason: "stop" }),
       ].map((chunk) => `data: ${JSON.stringify({ object: "chat.completion.chunk", ...chunk })}\n\n`)
         .join("") + "data: [DONE]\n\n"
       : JSON.stringify({
         object: "chat.completion",
         ...choice({
-          message: { role: "assistant", content: said.join("") },
+          message: { role: "assistant", content: parts.join("") },
           finish_reason: "stop",
         }),
       });

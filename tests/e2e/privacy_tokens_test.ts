@@ -15,8 +15,8 @@ function gatewayOf(config: string, answer: (token: string, body: string) => obje
   const fetch: Fetch = async (_url, { body }) => {
     const text = await new Response(body ?? "").text();
     sent.push(text);
-    const said = JSON.stringify(answer(TOKEN.exec(text)?.[0] ?? "none", text));
-    return new Response(streamOf(pieces(new TextEncoder().encode(said), 1_000)), {
+    const written = JSON.stringify(answer(TOKEN.exec(text)?.[0] ?? "none", text));
+    return new Response(streamOf(pieces(new TextEncoder().encode(written), 1_000)), {
       headers: { "content-type": "application/json" },
     });
   };

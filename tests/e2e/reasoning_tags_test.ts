@@ -8,7 +8,7 @@ const TAGGED = "<think>hm</think>Hello";
 const EXTRACTED = { content: "Hello", reasoning_content: "hm" };
 
 /** Returns content and reasoning of each chunk; chunks without either are left out. */
-function said(text: string): readonly JsonObject[] {
+function messagesIn(text: string): readonly JsonObject[] {
   const { ending, chunks } = delivered(text);
   assertEquals(ending, "complete");
   return chunks.flatMap(choicesOf).flatMap(({ delta }) => isObject(delta) ? spoken(delta) : []);
@@ -28,7 +28,7 @@ Deno.test("complete reasoning regions of a stream become reasoning when that is 
   const plain = { content: "Hello" };
   const reasoning = { reasoning_content: "hm" };
   assertEquals(
-    said((await streamed(text, { settings: SET })).text),
+    messagesIn((await streamed(text, { settings: SET })).text),
     [reasoning, plain, plain, plain, reasoning, plain],
   );
 });
@@ -64,10 +64,10 @@ Deno.test("a translated upstream's regions become reasoning as well", async () =
     JSON.stringify({ message: { role: "assistant", content }, done }) + "\n";
   const text = line(TAGGED, false) + line("!", false) + line("", true);
   const wire = "local";
-  assertEquals(said((await streamed(text, { wire })).text), [{ content: TAGGED }, {
+  assertEquals(messagesIn((await streamed(text, { wire })).text), [{ content: TAGGED }, {
     content: "!",
   }]);
-  assertEquals(said((await streamed(text, { wire, settings: SET })).text), [
+  assertEquals(messagesIn((await streamed(text, { wire, settings: SET })).text), [
     { reasoning_content: "hm" },
     { content: "Hello" },
     { content: "!" },

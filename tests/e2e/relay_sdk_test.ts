@@ -88,27 +88,27 @@ Deno.test("the SDK edits an image and gets a variation", async () => {
 
 Deno.test("what the SDK lets speak is transcribed to the same text", async () => {
   await using sdk = start();
-  const said = "Guten Tag, 世界";
+  const spoken = "Guten Tag, 世界";
   const speech = await sdk.client.audio.speech.create({
     model: `sim/${MODEL}`,
     voice: "alloy",
-    input: said,
+    input: spoken,
   });
   assertEquals(speech.headers.get("content-type"), "audio/wav");
   const wav = new Uint8Array(await speech.arrayBuffer());
-  assertEquals(textOfTone(wav)?.text, said);
+  assertEquals(textOfTone(wav)?.text, spoken);
   const file = () => toFile(wav, "said.wav");
   const { audio } = sdk.client;
   const heard = await audio.transcriptions.create({ file: await file(), model: `sim/${MODEL}` });
-  assertEquals(heard.text, said);
+  assertEquals(heard.text, spoken);
   const text = await audio.transcriptions.create({
     file: await file(),
     model: MODEL,
     response_format: "text",
   });
-  assertEquals(String(text), `${said}\n`);
+  assertEquals(String(text), `${spoken}\n`);
   const translated = await audio.translations.create({ file: await file(), model: MODEL });
-  assertEquals(translated.text, said);
+  assertEquals(translated.text, spoken);
   let streamed = "";
   const stream = await audio.transcriptions.create({
     file: await file(),
@@ -118,7 +118,7 @@ Deno.test("what the SDK lets speak is transcribed to the same text", async () =>
   for await (const event of stream) {
     if (event.type === "transcript.text.done") streamed = event.text;
   }
-  assertEquals(streamed, said);
+  assertEquals(streamed, spoken);
   assertEquals((await sdk.gateway.reported(1)).units, { characters: 13 });
   assertEquals(
     (await sdk.gateway.reported(2)).units?.seconds,

@@ -123,9 +123,9 @@ valkeyTest("item references are resolved by any replica", async () => {
   await using replicas = newReplicas(stateSection());
   const [a, b] = [await replicas.start(), await replicas.start()];
   const first = await created(a, { input: [{ role: "user", content: "mine", id: "item_mine" }] });
-  const said = textAt(objectsAt(first, "output")[0] ?? {}, "id");
+  const answerId = textAt(objectsAt(first, "output")[0] ?? {}, "id");
   const input = [
-    ...["item_mine", said].map((id) => ({ type: "item_reference", id })),
+    ...["item_mine", answerId].map((id) => ({ type: "item_reference", id })),
     { role: "user", content: "two" },
   ];
   const second = await created(b, { input });

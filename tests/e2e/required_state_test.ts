@@ -18,8 +18,8 @@ providers: {up: {type: compat, base_url: "http://127.0.0.1:1"}}
 routing: {routes: [{name: main, targets: [{provider: up}]}]}
 `);
   const { child, out, err } = program(["--config", file.path]);
-  const [{ code }, said, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
-  assertEquals([code, said], [1, ""]);
+  const [{ code }, printed, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
+  assertEquals([code, printed], [1, ""]);
   assertMatch(problem, /^[^\n]*state\.required[^\n]*\n$/);
 });
 

@@ -47,7 +47,7 @@ export async function withWorkers(
   use: (running: RunningWorkers) => Promise<void>,
 ): Promise<void> {
   await whileServing(["simulate", "--port", "0"], async (simulated) => {
-    const [, upstream = ""] = await simulated.said(/compat +(http\S+)\n/);
+    const [, upstream = ""] = await simulated.printed(/compat +(http\S+)\n/);
     using file = await configFile(config(upstream));
     using clients = new DisposableStack();
     const running = program(["--config", file.path, "--log-level", "debug"]);

@@ -113,14 +113,14 @@ for (const sender of SENDERS) {
       text: { format: zodTextFormat(PLACE, "place") },
     };
     const tools = [zodResponsesFunction({ name: "weather", parameters: PLACE })];
-    const said = await sdk.client.responses.parse(structured);
+    const answered = await sdk.client.responses.parse(structured);
     const called = await maker.client.responses.parse({
       model: "sim-tools",
       input: [QUESTION],
       store: false,
       tools,
     });
-    assert(said.output_parsed !== null);
+    assert(answered.output_parsed !== null);
     const [call] = called.output;
     assert(call?.type === "function_call" && call.parsed_arguments !== null);
     const result = {
@@ -129,7 +129,7 @@ for (const sender of SENDERS) {
       output: "sunny",
       status: "completed" as const,
     };
-    const input = [QUESTION, ...turnOf(said), ...turnOf(called), result, LAST];
+    const input = [QUESTION, ...turnOf(answered), ...turnOf(called), result, LAST];
     const body = { model: "sim-echo", input, store: false };
     assertEquals((await sdk.client.responses.create(body)).output_text, "good day");
     const streamed = await sdk.client.responses.stream(body).finalResponse();

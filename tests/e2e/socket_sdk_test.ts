@@ -83,9 +83,9 @@ Deno.test("the SDK's socket receives errors, with and without a stream ID, and s
     const wrong = { model: "compat/sim-echo", input: "Hi", previous_response_id: "resp_unknown" };
     const error = await ask(lane, wrong).then(() => null, (thrown: unknown) => thrown);
     assert(error instanceof Error && "error" in error);
-    const { error: told } = error;
-    assert(typeof told === "object" && told !== null && "type" in told);
-    assertEquals(told.type, "error");
+    const { error: body } = error;
+    assert(typeof body === "object" && body !== null && "type" in body);
+    assertEquals(body.type, "error");
     const response = await ask(lane, { model: "compat/sim-echo", input: "good day" });
     assertEquals(response.output_text, "good day");
   }

@@ -12,8 +12,8 @@ async function startError(
 ): Promise<readonly [code: number, out: string, problem: string]> {
   using file = await configFile(config);
   const { child, out, err } = start(["--config", file.path]);
-  const [{ code }, said, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
-  return [code, said, problem];
+  const [{ code }, printed, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
+  return [code, printed, problem];
 }
 
 Deno.test("several workers on a port in use are a start error with the usual sentence", async () => {
@@ -39,8 +39,8 @@ Deno.test("without the right to start itself the program names the permission fo
 
 Deno.test("the command of a worker serves nothing for a user, and names the key to set", async () => {
   const { child, out, err } = program(["worker"]);
-  const [{ code }, said, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
-  assertEquals([code, said], [2, ""]);
+  const [{ code }, printed, problem] = await Promise.all([child.status, out.rest(), err.rest()]);
+  assertEquals([code, printed], [2, ""]);
   assertMatch(problem, /^The command "worker" [^\n]*server\.workers[^\n]*\n$/);
 });
 

@@ -107,9 +107,9 @@ Deno.test("a disabled breaker is reported as closed, though it was open", async 
     broken,
   );
   assertEquals((await got(await app(anyModel()))).status, 500);
-  const told = async () =>
+  const served = async () =>
     /^gateway_circuit_breaker_state\{.*$/m.exec(await gateway.metrics.scrape());
-  assertEquals((await told())?.[0], 'gateway_circuit_breaker_state{provider="up"} 2');
+  assertEquals((await served())?.[0], 'gateway_circuit_breaker_state{provider="up"} 2');
   gateway.reload(configOf(config("old", "", "circuit_breaker: {enabled: false}")));
-  assertEquals((await told())?.[0], 'gateway_circuit_breaker_state{provider="up"} 0');
+  assertEquals((await served())?.[0], 'gateway_circuit_breaker_state{provider="up"} 0');
 });

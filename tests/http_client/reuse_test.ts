@@ -225,19 +225,21 @@ Deno.test("an empty line before the head of a response is skipped", async () => 
 });
 
 Deno.test("a connection is reused until one second before the server's Keep-Alive timeout", async () => {
-  for (const [said, rest] of [["timeout=5, max=9", 4_000], ["timeout=900", 60_000]] as const) {
+  for (
+    const [parameters, rest] of [["timeout=5, max=9", 4_000], ["timeout=900", 60_000]] as const
+  ) {
     const hand = handClock();
     await using served = server(
-      answering(() => plain("a", `keep-alive: ${said}\r\n`)),
+      answering(() => plain("a", `keep-alive: ${parameters}\r\n`)),
       hand.clock,
     );
     await ask(served);
     hand.pass(rest - 1);
     await ask(served);
-    assertEquals(served.connections(), 1, said);
+    assertEquals(served.connections(), 1, parameters);
     hand.pass(rest);
     await ask(served);
-    assertEquals(served.connections(), 2, said);
+    assertEquals(served.connections(), 2, parameters);
   }
   await using brief = server(answering(() => plain("a", "Keep-Alive: timeout=1\r\n")));
   assertEquals([await ask(brief), await ask(brief), brief.connections()], ["a", "a", 2]);
@@ -266,28 +268,28 @@ Deno.test("an idle connection is pooled for the configured time, or for the serv
     [90_000, "timeout=5", 4_000],
     [1_000, "timeout=9", 8_000],
   ];
-  for (const [keepAliveMs, said, rest] of cases) {
+  for (const [keepAliveMs, parameters, rest] of cases) {
     const hand = handClock();
-    const header = said === "" ? "" : `keep-alive: ${said}\r\n`;
+    const header = parameters === "" ? "" : `keep-alive: ${parameters}\r\n`;
     await using served = server(answering(() => plain("a", header)), hand.clock);
     await ask(served, "x", keepAliveMs);
     hand.pass(rest - 1);
     await ask(served, "x", keepAliveMs);
-    assertEquals(served.connections(), 1, `${keepAliveMs} ${said}`);
+    assertEquals(served.connections(), 1, `${keepAliveMs} ${parameters}`);
     hand.pass(rest);
     await ask(served, "x", keepAliveMs);
-    assertEquals(served.connections(), 2, `${keepAliveMs} ${said}`);
+    assertEquals(served.connections(), 2, `${keepAliveMs} ${parameters}`);
   }
 });
 
 Deno.test("with a keep-alive of 0 no connection is reused, and requests carry Connection: close", async () => {
-  const told: (string | undefined)[] = [];
+  const named: (string | undefined)[] = [];
   await using served = server(answering(({ headers }) => {
-    told.push(headers.connection);
+    named.push(headers.connection);
     return plain("a", "keep-alive: timeout=60\r\n");
   }));
   await ask(served, "x", 0);
   await ask(served, "x", 0);
   await ask(served);
-  assertEquals([told, served.connections()], [["close", "close", undefined], 3]);
+  assertEquals([named, served.connections()], [["close", "close", undefined], 3]);
 });

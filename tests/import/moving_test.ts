@@ -49,7 +49,7 @@ for (const { section, from, names } of MOVES) {
     }
     const terminal = testTerminal(environment);
     const running = run(["--config", config.path, "--port", "0"], terminal);
-    const [, url = ""] = await terminal.said(/listens on (http:\S+?)[.,]?\s/);
+    const [, url = ""] = await terminal.printed(/listens on (http:\S+?)[.,]?\s/);
     using client = testClient();
     const listed = await client.fetch(`${url}/v1/models`, {
       headers: { authorization: `Bearer ${KEY}` },

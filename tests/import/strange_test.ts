@@ -147,10 +147,10 @@ Deno.test("an entry whose Google key is a mapping is missing, not served without
 
 Deno.test("only a file without a name for every model says that others are refused", () => {
   const every = { model_name: "*", litellm_params: { model: "openai/*" } };
-  for (const [entries, isSaid] of [[[FAST], true], [[FAST, every], false]] as const) {
+  for (const [entries, isNoted] of [[[FAST], true], [[FAST, every], false]] as const) {
     const { file } = reported({ model_list: entries });
     assert(file.includes("The same models as provider/model."));
-    assertEquals(file.includes("A model that is not in this file is refused."), isSaid);
+    assertEquals(file.includes("A model that is not in this file is refused."), isNoted);
   }
 });
 

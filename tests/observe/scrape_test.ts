@@ -91,6 +91,6 @@ Deno.test("each attempt is reported with its number and its times", async () => 
   const answer = app(chatRequest());
   await world.advance(5_000);
   await got(await answer);
-  const told = reports[0]?.attempts.map(({ number, began, ended }) => [number, began, ended]);
-  assertEquals(told, [[1, 0, 0], [2, 900, 900]]);
+  const reported = reports[0]?.attempts.map(({ number, began, ended }) => [number, began, ended]);
+  assertEquals(reported, [[1, 0, 0], [2, 900, 900]]);
 });

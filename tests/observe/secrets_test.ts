@@ -124,7 +124,7 @@ async function assertSilent(one: Asked) {
   }
   const metrics = await gateway.app(new Request("http://gateway/metrics"));
   assert(gateway.log.length > 0);
-  const texts = [await metrics.text(), ...gateway.log, ...toldOf(gateway.reports)];
+  const texts = [await metrics.text(), ...gateway.log, ...textsOf(gateway.reports)];
   for (const [place, secret] of Object.entries(SECRETS)) {
     const leak = texts.find((text) => text.includes(secret));
     assert(leak === undefined, `${place} in ${leak}`);
@@ -146,7 +146,7 @@ function requestOf(one: Asked): Request {
 }
 
 /** The reports as console lines of every level, and as attributes of spans. */
-function toldOf(reports: ReturnType<typeof testGateway>["reports"]): readonly string[] {
+function textsOf(reports: ReturnType<typeof testGateway>["reports"]): readonly string[] {
   const lines: string[] = [];
   for (const level of ["debug", "info", "warn", "error"] satisfies Level[]) {
     const sink = accessLog(

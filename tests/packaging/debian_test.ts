@@ -50,8 +50,8 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
       cwd: `${folder}/${name}`,
       clearEnv: true,
     });
-    const [{ code }, said, problems] = await Promise.all([child.status, out.rest(), err.rest()]);
-    return { code, names: /KEY/.test(said + problems) };
+    const [{ code }, printed, problems] = await Promise.all([child.status, out.rest(), err.rest()]);
+    return { code, names: /KEY/.test(printed + problems) };
   }));
   await Deno.remove(folder, { recursive: true });
   assertEquals(outcomes, [{ code: 0, names: false }, { code: 0, names: true }]);

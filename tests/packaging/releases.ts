@@ -19,8 +19,8 @@ export function archivePath(version: string): string {
 /** A release whose program is a script that prints this version, or another script. */
 export async function release(
   version: string,
-  told = version,
-  script = `#!/bin/sh\necho "switchyard ${told}"\n`,
+  reported = version,
+  script = `#!/bin/sh\necho "switchyard ${reported}"\n`,
 ): Promise<Files> {
   const archive = await archived(script);
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", archive)).toHex();

@@ -65,7 +65,7 @@ function chat(name: "content" | "refusal"): Api {
     finish_reason,
     logprobs: { content: null, refusal: null, [name]: tokensOf(tokens) },
   });
-  const said = (tokens: readonly string[]) => ({
+  const messageWith = (tokens: readonly string[]) => ({
     role: "assistant",
     content: null,
     [name]: tokens.join(""),
@@ -77,13 +77,13 @@ function chat(name: "content" | "refusal"): Api {
     whole: (tokens) =>
       JSON.stringify({
         ...{ ...chunk, object: "chat.completion" },
-        choices: [{ ...choice(tokens, "stop"), message: said(tokens) }],
+        choices: [{ ...choice(tokens, "stop"), message: messageWith(tokens) }],
       }),
     stream: (pieces) =>
       sse([
         ...pieces.map((one) => ({
           ...chunk,
-          choices: [{ ...choice(one, null), delta: said(one) }],
+          choices: [{ ...choice(one, null), delta: messageWith(one) }],
         })),
         { ...chunk, choices: [{ index: 0, delta: {}, logprobs: null, finish_reason: "stop" }] },
       ], DONE),

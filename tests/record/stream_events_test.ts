@@ -191,9 +191,9 @@ function textAt(event: JsonValue | undefined, path: Member["path"]): string {
 function assertMasked(...texts: readonly StreamText[]): void {
   const { events: mask } = newRecordMask("credentials", () => 0)();
   for (const [at, cuts] of texts.flatMap((_, at) => CUTS.map((cuts) => [at, cuts] as const))) {
-    const said = (text: StreamText) => text === texts[at] ? SECRET : HARMLESS;
+    const textsOf = (text: StreamText) => text === texts[at] ? SECRET : HARMLESS;
     const pieces = [0, ...cuts].flatMap((from, at) =>
-      texts.map((text) => ({ text, piece: said(text)[0].slice(from, cuts[at]) }))
+      texts.map((text) => ({ text, piece: textsOf(text)[0].slice(from, cuts[at]) }))
     );
     const written = pieces.map(({ text, piece }) =>
       `data: ${JSON.stringify(eventWith(piece, text))}\n\n`
@@ -205,7 +205,7 @@ function assertMasked(...texts: readonly StreamText[]): void {
         return one.text === text ? textAt(parseJson(events[event]?.slice(6) ?? ""), path) : "";
       }).join("");
       const names = texts.map(({ member, numbers }) => `${member.name} ${numbers}`).join(" and ");
-      assertEquals(joined, said(text)[1], `${names} at ${cuts}`);
+      assertEquals(joined, textsOf(text)[1], `${names} at ${cuts}`);
     }
   }
 }

@@ -104,9 +104,9 @@ Deno.test("fields that only the dashboard receives are built for it", async () =
 
 Deno.test("fields of a call to a local provider come from the options of its upstream request, with top_k", async () => {
   const body = { model: "near/m", temperature: 0.75 };
-  const told = (await captured(config("enabled: true"), { body }))?.fields();
-  assertEquals([told?.temperature, told?.topP, told?.topK], [0.75, null, 40]);
-  assertEquals([told?.upstreamRequestType, told?.targetIndex], ["chat", 1]);
+  const shared = (await captured(config("enabled: true"), { body }))?.fields();
+  assertEquals([shared?.temperature, shared?.topP, shared?.topK], [0.75, null, 40]);
+  assertEquals([shared?.upstreamRequestType, shared?.targetIndex], ["chat", 1]);
 });
 
 Deno.test("a fallback is listed after the targets, and the breaker is that of the serving provider", async () => {
@@ -133,7 +133,7 @@ Deno.test("a call without an attempt has no provider fields", async () => {
 });
 
 Deno.test("only the fourteen permitted request headers are captured", async () => {
-  const told = {
+  const shared = {
     "x-environment": "prod",
     "x-gateway-request-type": "chat",
     "x-gateway-provider": "up",
@@ -158,8 +158,8 @@ Deno.test("only the fourteen permitted request headers are captured", async () =
     "x-forwarded-for": "10.0.0.1",
     "traceparent": "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
   };
-  const call = await captured(config("enabled: true"), { headers: { ...others, ...told } });
-  assertEquals<unknown>(call?.fields().headers, told);
+  const call = await captured(config("enabled: true"), { headers: { ...others, ...shared } });
+  assertEquals<unknown>(call?.fields().headers, shared);
 });
 
 Deno.test("the header with the client keys is never shared, whatever its name is", async () => {

@@ -81,12 +81,12 @@ Deno.test("a failing dashboard is logged once, without its address, and so is it
     test.collector.add(event(number));
     await test.world.advance(10_000);
   }
-  const said = test.lines.map((line) => {
+  const logged = test.lines.map((line) => {
     const { time: _time, ...rest } = JSON.parse(line);
     return rest;
   });
   const trouble = "the dashboard does not accept events; they are dropped";
-  assertEquals(said, [
+  assertEquals(logged, [
     { level: "warn", msg: trouble, reason: "status 401" },
     { level: "info", msg: "the dashboard accepts events again" },
     { level: "warn", msg: trouble, reason: "no connection" },

@@ -125,11 +125,11 @@ Deno.test("prompts and responses are shared only by their own switches", () => {
     response: utf8Bytes('{"id":"the answer"}'),
   });
   const logs = [[false, false], [true, false], [false, true], [true, true]] as const;
-  const told = logs.map(([share_prompts, share_responses]) => {
+  const logged = logs.map(([share_prompts, share_responses]) => {
     const [, log] = newEvents(call, { share_prompts, share_responses }, ENDED_MS);
     return log === undefined ? null : [log.type, log.data.prompt, log.data.response];
   });
-  assertEquals<unknown>(told, [
+  assertEquals<unknown>(logged, [
     null,
     ["request_log", "the prompt", undefined],
     ["request_log", undefined, '{"id":"the answer"}'],

@@ -134,11 +134,11 @@ Deno.test("a reload that revokes nothing keeps the queued events", async () => {
   await chat(gateway);
   assertEquals(await gateway.dropped(), 0);
   await gateway.close();
-  const told = dashboard.collected.flatMap(eventsIn).map(({ type, data }) => {
+  const shared = dashboard.collected.flatMap(eventsIn).map(({ type, data }) => {
     const tags = isObject(data) && isObject(data.tags) ? data.tags : {};
     return [type, tags.gateway_lat];
   });
-  assertEquals(told, [
+  assertEquals(shared, [
     ["metric", undefined],
     ["metric", 1],
     ["request_log", undefined],
@@ -175,13 +175,13 @@ Deno.test("the dashboard is greeted again when a reload changes the routes, and 
   gateway.reload(renamed);
   // The response is logged after everything that the reloads logged.
   socket.send({ type: "sandbox.execute", command_id: "mark" });
-  const told: unknown[] = [];
+  const shared: unknown[] = [];
   for (let more = true; more;) {
     const message = await socket.receive();
     assert(isObject(message));
-    told.push([message.type, message.routes]);
+    shared.push([message.type, message.routes]);
     more = message.type !== "sandbox.response";
   }
-  assertEquals(told, [["hello", ["other"]], ["sandbox.response", undefined]]);
+  assertEquals(shared, [["hello", ["other"]], ["sandbox.response", undefined]]);
   assertEquals(dashboard.requests.length, 1);
 });

@@ -79,9 +79,9 @@ Deno.test("version and CPU type are all that is sent, and no redirect is followe
 Deno.test("a newer version is one line in the log, once", async () => {
   const { lines, world, check } = checking(answering('{"version":"900.1.0","more":true}'));
   await world.advance(30_000 + 2 * DAY_MS);
-  const told = lines.filter((line) => line.includes('"level":"info"'));
-  assertEquals(told.length, 1);
-  assert(told[0]?.includes('"msg":"a newer version is available","version":"900.1.0"'));
+  const logged = lines.filter((line) => line.includes('"level":"info"'));
+  assertEquals(logged.length, 1);
+  assert(logged[0]?.includes('"msg":"a newer version is available","version":"900.1.0"'));
   await check.close();
 });
 

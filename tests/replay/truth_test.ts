@@ -32,23 +32,23 @@ async function served(file: string, { head, request }: CallRecord) {
 
 /** Compares what replay says with what the gateway did. */
 function assertTrue(
-  said: Replayed["call"],
+  replayed: Replayed["call"],
   { report, sent }: Awaited<ReturnType<typeof served>>,
 ): void {
   const { failure } = report;
-  if (said.kind === "refused") {
+  if (replayed.kind === "refused") {
     assert(failure !== null);
     assertEquals(
-      [said.status, said.code, said.param],
+      [replayed.status, replayed.code, replayed.param],
       [statusOf(failure), failure.kind, isRefusal(failure) ? failure.at : null],
     );
     assertEquals(sent, []);
     return;
   }
-  assert(said.kind === "planned" && sent.length > 0);
-  assertEquals(said.route, report.route);
+  assert(replayed.kind === "planned" && sent.length > 0);
+  assertEquals(replayed.route, report.route);
   // Which of the targets is picked is left to the strategy.
-  const planned = [...said.targets, ...said.fallbacks];
+  const planned = [...replayed.targets, ...replayed.fallbacks];
   const target = planned.find((one) =>
     one.provider === report.provider && one.model === report.model && one.url === sent.at(-1)?.url
   );

@@ -27,17 +27,17 @@ Deno.test("what the provider reports is charged, of every attempt, however the c
       const drawn = { ...one, stream: one.stream && stream !== null };
       const { quotas, metrics, usage, reports, reported } = await runScript(drawn);
       assert(reported.length > 0, "nothing was sent");
-      const told = { tokens: 0, nanoUsd: 0 };
+      const charged = { tokens: 0, nanoUsd: 0 };
       for (const { counts } of reported) {
         if (counts === null) continue;
         const { input, output, cached } = counts;
-        told.tokens += input + output;
-        told.nanoUsd += (2 * (input - cached) + cached + output) * 1_000;
+        charged.tokens += input + output;
+        charged.nanoUsd += (2 * (input - cached) + cached + output) * 1_000;
       }
       const isPartial = reported.some(({ isPartial }) => isPartial);
-      assertEquals(quotas, isPartial ? quotas : told);
+      assertEquals(quotas, isPartial ? quotas : charged);
       assertEquals([metrics, usage], [quotas, quotas]);
-      if (isPartial) assert(quotas.tokens >= told.tokens && quotas.nanoUsd >= told.nanoUsd);
+      if (isPartial) assert(quotas.tokens >= charged.tokens && quotas.nanoUsd >= charged.nanoUsd);
       const { hasUnits }: Shape = SHAPES[drawn.operation.shape];
       if (hasUnits === undefined) assertEquals(reports.at(-1)?.estimated, isPartial);
     }),

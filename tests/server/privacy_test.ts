@@ -125,10 +125,10 @@ Deno.test("no log line, metric, span, header, page or message of a refusal has a
     const text = await new Response(body ?? "").text();
     sent.push(text);
     const [token = ""] = /qz\w{16}email/.exec(text) ?? [];
-    const said = `${token} stranger ${text.includes("enemies") ? "enemy" : ""}`;
+    const answerText = `${token} stranger ${text.includes("enemies") ? "enemy" : ""}`;
     return text.includes("fail")
-      ? jsonResponse({ error: { message: `no ${said}`, param: token } }, 400)
-      : jsonResponse(answered(said));
+      ? jsonResponse({ error: { message: `no ${answerText}`, param: token } }, 400)
+      : jsonResponse(answered(answerText));
   };
   const { app, log, reports, gateway } = testGateway(UP + rules, scriptedWorld({ fetch }));
   const bodies = [
@@ -548,12 +548,12 @@ Deno.test("a conversation with a value is in no span, unlike another one", async
 });
 
 Deno.test("a transcript with bytes that are no UTF-8 is searched, and keeps every byte that is no value", async () => {
-  const said = (
+  const bytesWith = (
     email: string,
     piece: string,
   ) => [...utf8Bytes(`${email} é😀`), 0xff, 0xc3, ...utf8Bytes(` to ${piece} `), 0xe2, 0x82];
   const fetch: Fetch = () => {
-    const body = Uint8Array.from(said("jane@y.org", "jane@y.org"));
+    const body = Uint8Array.from(bytesWith("jane@y.org", "jane@y.org"));
     return Promise.resolve(
       new Response(streamOf([body]), { headers: { "content-type": "text/plain" } }),
     );
@@ -572,7 +572,7 @@ ${privacyConfig(["find: [email], phase: response, action: mask"])}`;
     body: form,
   });
   const response = await app(request);
-  assertEquals([...new Uint8Array(await response.arrayBuffer())], said("[email]", "[email]"));
+  assertEquals([...new Uint8Array(await response.arrayBuffer())], bytesWith("[email]", "[email]"));
 });
 
 Deno.test("log probabilities that a form asks for are named in X-Gateway-Lossy when a rule leaves them out", async () => {

@@ -44,7 +44,7 @@ const PATHS = {
   "/compat/v1/responses": { type: "function", name: "add", parameters: {} },
 } as const;
 
-async function said(path: string, more: JsonObject): Promise<string> {
+async function responseText(path: string, more: JsonObject): Promise<string> {
   const list = path.endsWith("responses") ? "input" : "messages";
   const body = {
     model: "sim-plan",
@@ -61,10 +61,10 @@ async function said(path: string, more: JsonObject): Promise<string> {
 
 for (const [path, tool] of Object.entries(PATHS)) {
   Deno.test(`a planned call at ${path} is made only if the request offers its tool`, async () => {
-    const called = await said(path, { tools: [tool] });
+    const called = await responseText(path, { tools: [tool] });
     assertStringIncludes(called, "The plan has a call.");
     assert(/"name":"add"/.test(called), called);
-    assertStringIncludes(await said(path, {}), "The tool add is not offered.");
+    assertStringIncludes(await responseText(path, {}), "The tool add is not offered.");
   });
 }
 
@@ -107,7 +107,9 @@ Deno.test("a planned call of a custom tool has a text as its input, also in a na
       "Done.",
     ],
   ];
-  for (const [path, body, text] of cases) assertStringIncludes(await said(path, body), text);
+  for (const [path, body, text] of cases) {
+    assertStringIncludes(await responseText(path, body), text);
+  }
 });
 
 Deno.test("a planned call of a function has its arguments as the plan writes them", async () => {
@@ -115,18 +117,18 @@ Deno.test("a planned call of a function has its arguments as the plan writes the
   const content = `sim-plan: ${JSON.stringify([written])}`;
   const tools = [PATHS["/compat/v1/chat/completions"]];
   const messages = [{ role: "user", content }];
-  const text = await said("/compat/v1/chat/completions", { messages, tools });
+  const text = await responseText("/compat/v1/chat/completions", { messages, tools });
   assertStringIncludes(text, '"arguments":"no JSON"');
 });
 
 Deno.test("a planned refusal and a planned cut end a Messages stream as they say", async () => {
   const content = (turn: JsonObject) => `sim-plan: ${JSON.stringify([turn])}`;
-  const refused = await said("/messages/v1/messages", {
+  const refused = await responseText("/messages/v1/messages", {
     messages: [{ role: "user", content: content({ say: "No.", end: "refusal" }) }],
   });
   const { stop_reason, stop_details } = object(refused);
   assertEquals([stop_reason, object(stop_details).explanation], ["refusal", "No."]);
-  const cut = await said("/messages/v1/messages", {
+  const cut = await responseText("/messages/v1/messages", {
     stream: true,
     messages: [{ role: "user", content: content({ end: "cut" }) }],
   });

@@ -3,7 +3,7 @@ import { assert, assertEquals } from "./assert.ts";
 import { assertValid } from "./schemas.ts";
 
 /** A Responses stream as a client read it, checked: whole records, and one terminal at the end. */
-export interface ToldEvents {
+export interface SharedEvents {
   readonly ending: "complete" | "broken";
   /** The events before the terminal, without what differs from call to call. */
   readonly events: readonly string[];
@@ -19,7 +19,7 @@ const DEFINITIONS = isObject(BUNDLE) && isObject(BUNDLE["x-stream-events"])
   : {};
 
 /** Reads what a client received; fails unless it keeps every promise about a Responses stream. */
-export function toldEvents(text: string): ToldEvents {
+export function readSharedEvents(text: string): SharedEvents {
   assert(text.endsWith("\n\n"), `ends inside a record: ${text.slice(-300)}`);
   const events = text.split("\n\n").slice(0, -1).map(eventOf);
   assertEquals<unknown>(events.map((event) => event.sequence_number), [...events.keys()]);

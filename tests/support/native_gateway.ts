@@ -158,7 +158,9 @@ export function streamOf(id: string, more: JsonObject = {}): string {
   const response = responseOf(id, more);
   const begun = { ...response, status: "in_progress", output: [] };
   return [["response.created", begun], [`response.${response.status}`, response]]
-    .map(([type, told], at) =>
-      `event: ${type}\ndata: ${JSON.stringify({ type, sequence_number: at, response: told })}\n\n`
+    .map(([type, members], at) =>
+      `event: ${type}\ndata: ${
+        JSON.stringify({ type, sequence_number: at, response: members })
+      }\n\n`
     ).join("");
 }

@@ -82,7 +82,7 @@ export function newReplicas(state: string, options: ReplicasOptions = {}): Repli
       log: () => terminal.written.err,
       isStoreUp() {
         const [down = 0, up = 0] = ["store is unavailable", "store is available again"]
-          .map((said) => terminal.written.err.lastIndexOf(said));
+          .map((mark) => terminal.written.err.lastIndexOf(mark));
         return down <= up;
       },
       async close() {

@@ -85,7 +85,7 @@ export async function openSocketClient(
     for (;;) {
       const event = await next();
       events.push(event);
-      if (ENDINGS.some((ending) => ending === event.type)) return toldOf(events, event);
+      if (ENDINGS.some((ending) => ending === event.type)) return receivedOf(events, event);
     }
   }
 
@@ -122,7 +122,7 @@ export function create(fields: JsonObject = {}): JsonObject {
   return { type: "response.create", model: "m", input: "Hi", ...fields };
 }
 
-function toldOf(events: readonly JsonObject[], end: JsonObject): TurnEvents {
+function receivedOf(events: readonly JsonObject[], end: JsonObject): TurnEvents {
   const response = isObject(end.response) ? end.response : {};
   return {
     events,

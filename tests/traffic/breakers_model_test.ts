@@ -161,8 +161,8 @@ const steps = [
   fc.constant(new Admit()),
   fc.constant(new Admit()),
   index.map((at) => new Commit(at)),
-  fc.record({ at: index, verdict }).map(({ at, verdict: said }) => new End(at, said)),
-  fc.record({ at: index, verdict }).map(({ at, verdict: said }) => new End(at, said)),
+  fc.record({ at: index, verdict }).map(({ at, verdict: outcome }) => new End(at, outcome)),
+  fc.record({ at: index, verdict }).map(({ at, verdict: outcome }) => new End(at, outcome)),
   fc.integer({ min: 1, max: 60 }).map((ms) => new Pass(ms)),
 ];
 

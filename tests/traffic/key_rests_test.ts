@@ -10,13 +10,13 @@ function forMs(restMs: number) {
 }
 
 function newRests() {
-  const told: unknown[] = [];
+  const reported: unknown[] = [];
   let now = 0;
   const rests = newKeyRests(
     () => now,
-    ({ name }, status, ms) => void told.push([name, status, ms]),
+    ({ name }, status, ms) => void reported.push([name, status, ms]),
   );
-  return { rests, told, pass: (ms: number) => void (now += ms) };
+  return { rests, reported, pass: (ms: number) => void (now += ms) };
 }
 
 Deno.test("a key rests until its time has passed", () => {
@@ -51,13 +51,13 @@ Deno.test("the longer of two rests remains, and a rejection is remembered for it
 });
 
 Deno.test("a rejected key is reported once for each rest, a throttled key never", () => {
-  const { rests, told, pass } = newRests();
+  const { rests, reported, pass } = newRests();
   rests.begin(A, THROTTLED, forMs(1_000));
   for (let n = 0; n < 3; n++) rests.begin(A, REJECTED, forMs(60_000));
-  assertEquals(told, [["a", 401, 60_000]]);
+  assertEquals(reported, [["a", 401, 60_000]]);
   pass(60_000);
   rests.begin(A, { kind: "rejected", status: 403, code: null }, forMs(60_000));
-  assertEquals(told.slice(1), [["a", 403, 60_000]]);
+  assertEquals(reported.slice(1), [["a", 403, 60_000]]);
 });
 
 Deno.test("a Retry-After counts in full from the second refusal in a row, a day at most", () => {
@@ -78,14 +78,14 @@ Deno.test("a Retry-After counts in full from the second refusal in a row, a day 
 });
 
 Deno.test("a rest for one model is none for another", () => {
-  const { rests, told } = newRests();
+  const { rests, reported } = newRests();
   rests.begin(A, { ...REJECTED, status: 403, model: "m" }, forMs(1_000));
   assertEquals([rests.find(A.account), rests.find(A.account, "n")], [null, null]);
   assertEquals(rests.find(A.account, "m"), { kind: "rejected", leftMs: 1_000 });
   rests.begin(A, THROTTLED, forMs(500));
   assertEquals(rests.find(A.account, "m")?.leftMs, 1_000);
   assertEquals(rests.find(A.account, "n")?.leftMs, 500);
-  assertEquals(told, [["a", 403, 1_000]]);
+  assertEquals(reported, [["a", 403, 1_000]]);
 });
 
 Deno.test("at most 10,000 accounts rest, the latest ones", () => {

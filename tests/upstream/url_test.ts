@@ -138,17 +138,17 @@ Deno.test("no log line, report, error or header shows the query of a base URL", 
     );
     assertEquals(status, 400);
     assert(text.includes("no such version"), text);
-    for (const said of [text, JSON.stringify([...headers])]) {
-      assert(!said.includes(SECRET) && !said.includes("2024-10-01"), said);
+    for (const received of [text, JSON.stringify([...headers])]) {
+      assert(!received.includes(SECRET) && !received.includes("2024-10-01"), received);
     }
   }
   assertEquals(shared.map(({ baseUrl }) => baseUrl), ["http://c/v1", "http://m", "http://l"]);
   const errors = JSON.stringify(reports.map(({ failure }) => failure));
   assert(!errors.includes(SECRET) && !errors.includes("2024-10-01"), errors);
-  const told = JSON.stringify([
+  const shown = JSON.stringify([
     log,
     reports.map(({ failure: _echo, ...rest }) => rest),
     shared,
   ]);
-  assert(!told.includes(SECRET) && !told.includes("api-version"), told);
+  assert(!shown.includes(SECRET) && !shown.includes("api-version"), shown);
 });

@@ -166,9 +166,9 @@ export const USES: readonly Use[] = [
       )],
     }),
     check(seen) {
-      const isTold = lastResults(seen).some(({ text }) => text.includes("From the subagent."));
+      const isReported = lastResults(seen).some(({ text }) => text.includes("From the subagent."));
       const ids = seen.exchanges.some(({ headers }) => headers.has("x-claude-code-agent-id"));
-      return expected(endsWell(seen) && isTold && ids, summaryOf(seen));
+      return expected(endsWell(seen) && isReported && ids, summaryOf(seen));
     },
   },
   {
@@ -222,8 +222,8 @@ export const USES: readonly Use[] = [
     options: () => ({ ...hello(), key: "sk-unknown" }),
     check(seen) {
       const { length } = seen.exchanges;
-      const told = /authenticat/i.test(seen.result);
-      return expected(told && length <= 2, summaryOf(seen), "ends at once");
+      const isRefused = /authenticat/i.test(seen.result);
+      return expected(isRefused && length <= 2, summaryOf(seen), "ends at once");
     },
   },
   {
@@ -271,8 +271,8 @@ export const USES: readonly Use[] = [
     title: "unknown model",
     options: () => ({ ...hello(), model: "sim-nowhere" }),
     check(seen) {
-      const told = /issue with the selected model/.test(seen.result);
-      return expected(told, summaryOf(seen), "the client names the model");
+      const isRefused = /issue with the selected model/.test(seen.result);
+      return expected(isRefused, summaryOf(seen), "the client names the model");
     },
   },
   {

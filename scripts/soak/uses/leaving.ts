@@ -53,7 +53,7 @@ async function leaveEarly(client: SoakClient, api: TextApi, model: string): Prom
     if (!leaving.signal.aborted) throw error;
   } finally {
     clearTimeout(timer);
-    client.said();
+    client.simulated();
   }
 }
 

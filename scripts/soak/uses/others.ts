@@ -36,9 +36,9 @@ const RELAY_USES: readonly Use[] = Object.entries(RELAYED).flatMap(([path, bodyO
 );
 
 function sameBody(client: SoakClient, text: string, what: string): void {
-  const said = client.said().at(-1);
-  demand(said !== undefined, "the simulator was not called");
-  const [received, expected] = [text, said.text()].map(normalized);
+  const simulated = client.simulated().at(-1);
+  demand(simulated !== undefined, "the simulator was not called");
+  const [received, expected] = [text, simulated.text()].map(normalized);
   demand(
     received === expected,
     `${what} is ${received?.slice(0, 300)}, the simulator said ${expected?.slice(0, 300)}`,
@@ -153,10 +153,10 @@ const EMBEDDINGS: readonly Use[] = ["compat", "local"].map((provider) => ({
     const input = [question(client), `Second ${client.mark}.`];
     const body = { model: `${provider}/sim-embed`, input };
     const received = await client.ok("POST", "/v1/embeddings", body);
-    const said: JsonObject = JSON.parse(client.said().at(-1)?.text() ?? "{}");
+    const simulated: JsonObject = JSON.parse(client.simulated().at(-1)?.text() ?? "{}");
     const expected = provider === "local"
-      ? list(said.embeddings)
-      : list(said.data).map((each) => at(each, "embedding") ?? null);
+      ? list(simulated.embeddings)
+      : list(simulated.data).map((each) => at(each, "embedding") ?? null);
     const vectors = list(received.json.data).map((each) => at(each, "embedding") ?? null);
     demand(vectors.length === 2, "there are not two embeddings");
     sameJson(vectors, expected, "the embeddings");
@@ -169,7 +169,7 @@ const COUNT: Use = {
     const messages = [{ role: "user", content: question(client) }];
     const body = { model: "messages/sim-echo", messages };
     const received = await client.ok("POST", "/v1/messages/count_tokens", body);
-    sameJson(received.json, JSON.parse(client.said().at(-1)?.text() ?? "null"), "the count");
+    sameJson(received.json, JSON.parse(client.simulated().at(-1)?.text() ?? "null"), "the count");
   },
 };
 

@@ -114,7 +114,7 @@ export const SOCKET_USES: readonly Use[] = [...TYPES, "native"].flatMap((provide
       const model = `${provider}/sim-slow-20`;
       await socket.begin({ type: "response.create", model, input: question(client) });
       await socket.close();
-      client.said();
+      client.simulated();
     },
   },
 ]);

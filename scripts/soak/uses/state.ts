@@ -36,7 +36,7 @@ const NATIVE_RESPONSES: readonly Use[] = [
     async run(client) {
       const body = { model: "native/sim-echo", input: question(client), background: true };
       const { id } = { id: textIn(await client.ok("POST", RESPONSES, body), "id") };
-      client.said();
+      client.simulated();
       await client.ok("GET", `${RESPONSES}/${id}`);
       const done = await client.ok("GET", `${RESPONSES}/${id}`);
       demand(done.json.status === "completed", `the status is ${done.json.status}`);
@@ -71,7 +71,7 @@ const NATIVE_RESPONSES: readonly Use[] = [
       const body = { model: "native/sim-echo", input: question(client) };
       for (const path of ["input_tokens", "compact"]) {
         const received = await client.ok("POST", `${RESPONSES}/${path}`, body);
-        sameJson(received.json, JSON.parse(client.said().at(-1)?.text() ?? "null"), path);
+        sameJson(received.json, JSON.parse(client.simulated().at(-1)?.text() ?? "null"), path);
       }
     },
   },

@@ -100,7 +100,7 @@ browserTest(
       };
     })()`);
       await write(file.replace("weight: 3", "wait: 3"));
-      await terminal.said(/configuration not reloaded/);
+      await terminal.printed(/configuration not reloaded/);
       const before = await shown.value<number>("globalThis.refusals.length");
       await shown.until(
         shows(
@@ -126,7 +126,7 @@ browserTest(
   "the link of the demo opens living charts within two snapshots of the first call",
   async (browser) => {
     await whileServing(["demo", "--port", "0"], async (terminal) => {
-      const [, page = ""] = await terminal.said(/Admin page: (\S+)\n/);
+      const [, page = ""] = await terminal.printed(/Admin page: (\S+)\n/);
       const shown = await browser.open(page);
       await shown.value(`(() => {
       globalThis.heard = [];

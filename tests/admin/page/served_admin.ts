@@ -68,8 +68,8 @@ export async function whileAdminServes(
   }
 
   await whileServing(["--config", file.path], async (terminal) => {
-    const [, gateway = ""] = await terminal.said(/listens on (\S+)\n/);
-    const [, page = ""] = await terminal.said(/Admin page: (\S+)\n/);
+    const [, gateway = ""] = await terminal.printed(/listens on (\S+)\n/);
+    const [, page = ""] = await terminal.printed(/Admin page: (\S+)\n/);
     await use({
       page,
       gateway,

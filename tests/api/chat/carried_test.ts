@@ -29,8 +29,8 @@ const TOLD: readonly StreamEvent[] = [
 ];
 
 Deno.test("logprobs are carried next to the text of the same chunk", () => {
-  const told = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
-  assertEquals(told, [
+  const relayed = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
+  assertEquals(relayed, [
     [{ role: "assistant", content: "" }, null],
     [{ content: "a" }, { content: [A], refusal: null }],
     [{ content: "x" }, null],

@@ -303,9 +303,9 @@ Deno.test("a completion or a chunk with more than 1,000 choices or 5,000 calls i
     ]] as const
   ) {
     const isFault = choices > 1_000 || choices * calls > 5_000;
-    const said = { content: "a", tool_calls: listOf(calls) };
+    const members = { content: "a", tool_calls: listOf(calls) };
     const all = (member: string) =>
-      Array.from({ length: choices }, (_, index) => ({ index, [member]: said }));
+      Array.from({ length: choices }, (_, index) => ({ index, [member]: members }));
     const body = utf8Bytes(JSON.stringify({ choices: all("message") }));
     const options = { extractsReasoning: false, idSource: scriptedWorld() };
     assertEquals(relayResponse({ body }, identity, options).ok, !isFault);

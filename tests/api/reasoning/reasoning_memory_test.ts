@@ -132,8 +132,8 @@ for (const sealing of SEALING) {
     `unknown reasoning over ${sealing} before the last question is left out and named`,
     async () => {
       const gateway = thinkingGateway(thinkingConfig(sealing), sealing, [HM]);
-      const said = { role: "assistant", content: "Sunny.", reasoning_content: "So" };
-      const history = [USER, ...called(REASONED), said, { role: "user", content: "And now?" }];
+      const turn = { role: "assistant", content: "Sunny.", reasoning_content: "So" };
+      const history = [USER, ...called(REASONED), turn, { role: "user", content: "And now?" }];
       const reply = await ask(gateway, history);
       assertEquals(reply.status, 200);
       assertEquals(lossyOf(reply), `${PATH}, messages[3].reasoning_content`);

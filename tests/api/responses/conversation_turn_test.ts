@@ -175,8 +175,8 @@ for (const stream of [false, true]) {
   testOverStores(
     `a turn whose output does not fit fails in a translated ${how}, and nothing of it is stored`,
     async () => {
-      const said = { content: "a", reasoning_content: "b" };
-      const calls = stateful(undefined, () => ({ message: said }));
+      const spoken = { content: "a", reasoning_content: "b" };
+      const calls = stateful(undefined, () => ({ message: spoken }));
       const { json } = await calls.post("/conversations", {});
       const id = textAt(json, "id");
       await fill(calls, id, 998);

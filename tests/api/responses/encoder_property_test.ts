@@ -64,23 +64,23 @@ function shortName({ type }: JsonObject): string {
 
 /** Returns the sums of the deltas of each part and call, and the values in their last events. */
 function sumsOf(events: readonly JsonObject[]) {
-  const [added, told] = [new Map<string, string>(), new Map<string, unknown>()];
+  const [added, finished] = [new Map<string, string>(), new Map<string, unknown>()];
   for (const event of events) {
     const place = `${event.item_id} ${event.content_index ?? 0}`;
     const whole = event.text ?? event.refusal ?? event.arguments;
     if (typeof event.delta === "string") added.set(place, (added.get(place) ?? "") + event.delta);
-    if (whole !== undefined) told.set(place, whole);
+    if (whole !== undefined) finished.set(place, whole);
   }
-  for (const place of told.keys()) if (!added.has(place)) added.set(place, "");
-  return { added: [...added].toSorted(), told: [...told].toSorted() };
+  for (const place of finished.keys()) if (!added.has(place)) added.set(place, "");
+  return { added: [...added].toSorted(), finished: [...finished].toSorted() };
 }
 
 Deno.test("any model output gives events in legal order, whose sum is the terminal Response object", () => {
   fc.assert(fc.property(STEPS, REASONS, (steps, reason) => {
     const events = encoded([...spoken(steps), finish(reason)]);
     assert(LEGAL.test(events.map(shortName).join("")), events.map(shortName).join(""));
-    const { added, told } = sumsOf(events);
-    assertEquals<unknown>(added, told);
+    const { added, finished } = sumsOf(events);
+    assertEquals<unknown>(added, finished);
     assertSameItems(events);
   }));
 });
@@ -104,12 +104,13 @@ function assertSameItems(events: readonly JsonObject[]): void {
 
 Deno.test("all model output is delivered, and tool calls keep their order", () => {
   fc.assert(fc.property(STEPS, (steps) => {
-    const said = spoken(steps);
-    const events = encoded([...said, finish()]);
+    const expected = spoken(steps);
+    const events = encoded([...expected, finish()]);
     const pieces = (type: string) =>
-      said.flatMap((event) => event.type === type && "delta" in event ? [event.delta] : []).join(
-        "",
-      );
+      expected.flatMap((event) => event.type === type && "delta" in event ? [event.delta] : [])
+        .join(
+          "",
+        );
     const deltas = (type: string) =>
       events.flatMap((event) => event.type === type ? [event.delta] : []).join("");
     assertEquals(deltas("response.output_text.delta"), pieces("text"));

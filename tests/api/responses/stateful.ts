@@ -66,9 +66,9 @@ export function stateful(
       const body = parseJson(await new Response(init.body).text());
       const one = { host: new URL(url).hostname, body: isObject(body) ? body : {} };
       requests.push(one);
-      const said = await script(one);
+      const scripted = await script(one);
       const { status = 200, message = { content: `answer ${requests.length}` }, finish = "stop" } =
-        said;
+        scripted;
       if (status !== 200) return answers(status, "");
       const delta = { role: "assistant", ...message };
       const id = `chatcmpl-${requests.length}`;

@@ -61,7 +61,7 @@ Deno.test("text parts of an assistant message are concatenated, and its refusal 
 
 Deno.test("item shapes that common clients send are accepted", () => {
   const reply = { role: "assistant", content: [{ type: "output_text", text: "r" }] };
-  const told = { role: "assistant", content: "r" };
+  const refused = { role: "assistant", content: "r" };
   const echoed = {
     ...reply,
     type: "message",
@@ -71,24 +71,24 @@ Deno.test("item shapes that common clients send are accepted", () => {
     parsed: { a: 1 },
   };
   const nulls = { ...reply, type: null, id: null, status: null, phase: null };
-  for (const item of [reply, told, echoed, nulls]) {
-    assertEquals(messagesOf([USER, item]), [USER, told]);
+  for (const item of [reply, refused, echoed, nulls]) {
+    assertEquals(messagesOf([USER, item]), [USER, refused]);
   }
   const replayed = { ...call("c"), id: "fc_1", status: "completed", parsed_arguments: {} };
   const output = { ...result("c"), id: null, status: null, name: null };
   assertEquals(messagesOf([USER, replayed, output]), messagesOf([USER, call("c"), result("c")]));
   for (const reasoning of [{ content: null }, { encrypted_content: null, summary: [] }]) {
-    assertEquals(messagesOf([USER, { type: "reasoning", ...reasoning }, told]), [USER, told]);
+    assertEquals(messagesOf([USER, { type: "reasoning", ...reasoning }, refused]), [USER, refused]);
   }
 });
 
 Deno.test("adjacent tool calls and the text before them become one message", () => {
-  const said = { role: "assistant", content: "Let me look." };
+  const turn = { role: "assistant", content: "Let me look." };
   assertEquals(
-    messagesOf([USER, said, call("a"), call("b", "g"), result("b"), result("a", "x")]),
+    messagesOf([USER, turn, call("a"), call("b", "g"), result("b"), result("a", "x")]),
     [
       USER,
-      { ...said, tool_calls: [called("a"), called("b", "g")] },
+      { ...turn, tool_calls: [called("a"), called("b", "g")] },
       answered("b"),
       answered("a", "x"),
     ],
@@ -96,7 +96,7 @@ Deno.test("adjacent tool calls and the text before them become one message", () 
 });
 
 Deno.test("tool calls after a result begin a new message, and so does text after tool calls", () => {
-  const said = { role: "assistant", content: "Done." };
+  const turn = { role: "assistant", content: "Done." };
   const message = (id: string) => ({ role: "assistant", content: null, tool_calls: [called(id)] });
   assertEquals(
     messagesOf([
@@ -104,7 +104,7 @@ Deno.test("tool calls after a result begin a new message, and so does text after
       call("a"),
       result("a"),
       call("b"),
-      said,
+      turn,
       call("c"),
       result("c"),
       result("b"),
@@ -115,18 +115,18 @@ Deno.test("tool calls after a result begin a new message, and so does text after
       answered("a"),
       message("b"),
       answered("b"),
-      { ...said, tool_calls: [called("c")] },
+      { ...turn, tool_calls: [called("c")] },
       answered("c"),
     ],
   );
 });
 
 Deno.test("assistant messages stay separate, and an empty one is not sent", () => {
-  const said = (content: string) => ({ role: "assistant", content });
+  const turn = (content: string) => ({ role: "assistant", content });
   const empty = { role: "assistant", content: [{ type: "output_text", text: "" }] };
   assertEquals(
-    messagesOf([USER, said("a"), empty, said("b"), { ...empty, content: [] }, USER]),
-    [USER, said("a"), said("b"), USER],
+    messagesOf([USER, turn("a"), empty, turn("b"), { ...empty, content: [] }, USER]),
+    [USER, turn("a"), turn("b"), USER],
   );
 });
 

@@ -159,14 +159,14 @@ Deno.test("sealed thinking that was changed or made elsewhere is refused", () =>
 });
 
 Deno.test("the output of a response is translated back into the model's original message", () => {
-  const said: readonly StreamEvent[] = [
+  const expected: readonly StreamEvent[] = [
     reasoning("A"),
     signed("A"),
     text("a"),
     ...call(0, "f", "{}"),
     finish("tool_calls"),
   ];
-  const answer = encodeResponse(said, labelsOf());
+  const answer = encodeResponse(expected, labelsOf());
   assert(answer.ok && Array.isArray(answer.value.resource.output));
   const output = answer.value.resource.output.filter(isObject);
   const result = { type: "function_call_output", call_id: "call_0", output: "ok" };

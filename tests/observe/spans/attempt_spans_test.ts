@@ -240,13 +240,13 @@ Deno.test("counts are those of each attempt, also of a failed one, and never an 
     () => answers(503, { error: { message: "busy" }, usage: COUNTS }),
     () => answers(200, COMPLETION),
   );
-  const told = attempts.map(({ attributes }) => [
+  const facts = attempts.map(({ attributes }) => [
     attributes["error.type"],
     attributes["http.response.status_code"],
     attributes["gen_ai.usage.input_tokens"],
     attributes["gen_ai.usage.output_tokens"],
   ]);
-  assertEquals(told, [["upstream_unavailable", 503, 12, 5], [
+  assertEquals(facts, [["upstream_unavailable", 503, 12, 5], [
     undefined,
     200,
     undefined,

@@ -77,8 +77,8 @@ Deno.test("certificates and key are those of the variables; a file that cannot b
     for (const name of ["ca", "other", "cert", "key"]) {
       await Deno.writeTextFile(`${folder}/${name}`, `text of ${name}`);
     }
-    const told: string[] = [];
-    const log = { info() {}, warn: (text: string) => told.push(text) };
+    const logged: string[] = [];
+    const log = { info() {}, warn: (text: string) => logged.push(text) };
     const set = {
       OTEL_EXPORTER_OTLP_CERTIFICATE: `${folder}/other`,
       OTEL_EXPORTER_OTLP_TRACES_CERTIFICATE: `${folder}/ca`,
@@ -92,7 +92,7 @@ Deno.test("certificates and key are those of the variables; a file that cannot b
     });
     const missing = { OTEL_EXPORTER_OTLP_CERTIFICATE: `${folder}/none` };
     assertEquals(await certificates(variables(missing), log), {});
-    assertEquals(told, [
+    assertEquals(logged, [
       "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it does not exist",
     ]);
     // A pipe that nothing writes to: its read would never end.
@@ -100,12 +100,15 @@ Deno.test("certificates and key are those of the variables; a file that cannot b
     const pipe = { OTEL_EXPORTER_OTLP_CERTIFICATE: `${folder}/pipe` };
     assertEquals(await certificates(variables(pipe), log), {});
     assertEquals(
-      told.at(-1),
+      logged.at(-1),
       "spans are sent without the file of OTEL_EXPORTER_OTLP_CERTIFICATE: it is not a regular file",
     );
     const environment = { ...set, OTEL_EXPORTER_OTLP_ENDPOINT: "https://127.0.0.1:9" };
     assertEquals(await newSpans({ ...SETTINGS, log, environment }), null);
-    assertEquals(told.at(-1), "no spans are sent: the certificates of the variables are not valid");
+    assertEquals(
+      logged.at(-1),
+      "no spans are sent: the certificates of the variables are not valid",
+    );
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

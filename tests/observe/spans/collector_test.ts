@@ -60,14 +60,14 @@ Deno.test("without a collector, or switched off, there are no spans", async () =
 
 Deno.test("a protocol that is not supported is named in the log, and JSON is sent", async () => {
   const address = { OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:9" };
-  const told: string[] = [];
+  const logged: string[] = [];
   const spans = await newSpans({
     ...SETTINGS,
     environment: { ...address, OTEL_EXPORTER_OTLP_PROTOCOL: "grpc" },
-    log: { info() {}, warn: (text) => told.push(text) },
+    log: { info() {}, warn: (text) => logged.push(text) },
   });
   await spans?.flush();
-  assertEquals(told, [
+  assertEquals(logged, [
     "spans are sent as http/json: the protocol of the variables is not supported",
   ]);
 });
@@ -87,15 +87,15 @@ async function logOf(protocol: string, page: string): Promise<readonly string[]>
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${collector.addr.port}`,
     OTEL_EXPORTER_OTLP_PROTOCOL: protocol,
   };
-  const told: string[] = [];
-  const log = { info() {}, warn: (text: string) => void told.push(text) };
+  const logged: string[] = [];
+  const log = { info() {}, warn: (text: string) => void logged.push(text) };
   const spans = await newSpans({ ...SETTINGS, environment, log });
   const report = reportOf();
   spans?.begin(report, new Headers());
   spans?.sink(report);
   await spans?.flush();
   assertEquals(receivedCount, 1);
-  return told;
+  return logged;
 }
 
 Deno.test("a collector that takes requests but not the spans in them is logged", async () => {

@@ -172,8 +172,8 @@ Deno.test("spans that cannot be encoded are logged as lost, and their call ends"
   const encode = () => {
     throw new Error("no form for this span");
   };
-  const told: string[] = [];
-  const log = { info() {}, warn: (line: string) => told.push(line) };
+  const logged: string[] = [];
+  const log = { info() {}, warn: (line: string) => logged.push(line) };
   const spans = await spansTo({ ...exporter, encode }, { ...SETTINGS, log });
   for (let call = 0; call < 100; call++) {
     const report = reportOf();
@@ -181,7 +181,7 @@ Deno.test("spans that cannot be encoded are logged as lost, and their call ends"
     spans.sink(report);
   }
   await spans.flush();
-  assertEquals(told, ["spans are lost: the collector does not accept them"]);
+  assertEquals(logged, ["spans are lost: the collector does not accept them"]);
 });
 
 Deno.test("no span can have more than 64 attributes", () => {

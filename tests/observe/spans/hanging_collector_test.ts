@@ -49,11 +49,13 @@ Deno.test("calls are responded to while a collector hangs", async () => {
 
 Deno.test("a collector that hangs costs the memory of one batch and of one queue", async () => {
   const { exporter, batches, encoded, release } = hangingExporter();
-  const told: string[] = [];
-  const log = { info() {}, warn: (line: string) => told.push(line) };
+  const logged: string[] = [];
+  const log = { info() {}, warn: (line: string) => logged.push(line) };
   const spans = await spansTo(exporter, { ...SETTINGS, log });
   const ids = Array.from({ length: 5_000 }, () => endCall(spans));
-  assertEquals(told, ["spans are lost: the collector takes them more slowly than calls make them"]);
+  assertEquals(logged, [
+    "spans are lost: the collector takes them more slowly than calls make them",
+  ]);
   release();
   await spans.flush();
   assertEquals(batches, Array(5).fill(MAX_BATCH_SPANS));
@@ -69,17 +71,17 @@ Deno.test("the end of the process waits 5 s for a collector that hangs", async (
   const { exporter, batches } = hangingExporter();
   let isClosed = false;
   const world = scriptedWorld();
-  const told: string[] = [];
-  const log = { info() {}, warn: (line: string) => told.push(line) };
+  const logged: string[] = [];
+  const log = { info() {}, warn: (line: string) => logged.push(line) };
   const closing = { ...exporter, close: () => void (isClosed = true) };
   const spans = await spansTo(closing, { ...SETTINGS, log, after: world.after });
   endCall(spans);
   let isFlushed = false;
   const flushed = spans.flush().then(() => isFlushed = true);
   await world.advance(4_999);
-  assertEquals([batches, isFlushed, isClosed, told], [[2], false, false, []]);
+  assertEquals([batches, isFlushed, isClosed, logged], [[2], false, false, []]);
   await world.advance(1);
-  assertEquals(told, ["spans are lost: the collector does not accept them"]);
+  assertEquals(logged, ["spans are lost: the collector does not accept them"]);
   assertEquals([isFlushed, isClosed, world.waiting], [true, true, 0]);
   await flushed;
 });

@@ -41,7 +41,7 @@ Deno.test("a collector that restarts gets later spans, and the gateway lives", a
   const call = () => input.write(new Uint8Array(1));
   const output = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
   let written = "";
-  const said = async (line: string) => {
+  const logged = async (line: string) => {
     while (!written.includes(line)) {
       const { value, done } = await output.read();
       if (done) throw new Error(`The process ended after: ${written}`);
@@ -58,7 +58,7 @@ Deno.test("a collector that restarts gets later spans, and the gateway lives", a
   const broken = openLine(await listener.accept());
   await answer(broken, ACCEPTED.slice(0, -1));
   broken.close();
-  await said("spans are lost");
+  await logged("spans are lost");
   listener.close();
   await call();
 
@@ -71,9 +71,9 @@ Deno.test("a collector that restarts gets later spans, and the gateway lives", a
     }
   })();
   await call();
-  await said("accepts spans again");
+  await logged("accepts spans again");
   await input.close();
-  await said("ended");
+  await logged("ended");
   listener.close();
   await serving;
   await output.cancel();

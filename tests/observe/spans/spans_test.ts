@@ -88,10 +88,10 @@ Deno.test("each attempt is a child span, and a failed attempt is an error", asyn
       tryOf({ provider: "other", began: 600, ended: 1_900 }),
     ],
   });
-  const told = spans.slice(1).map(({ attributes, status }) =>
+  const shown = spans.slice(1).map(({ attributes, status }) =>
     [attributes["switchyard.provider"], attributes["error.type"], status.code] as const
   );
-  assertEquals(told, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
+  assertEquals(shown, [["up", "upstream_timeout", 2], ["other", undefined, 0]]);
 });
 
 Deno.test("the attempt of a stream lasts as long as the stream and fails with it", async () => {
@@ -212,9 +212,12 @@ Deno.test("names that a client chose are truncated, and unknown methods become _
 });
 
 Deno.test("a failing collector is logged once, and its recovery once", async () => {
-  const told: string[] = [];
+  const logged: string[] = [];
   const results = [false, false, true];
-  const log = { info: (text: string) => told.push(text), warn: (text: string) => told.push(text) };
+  const log = {
+    info: (text: string) => logged.push(text),
+    warn: (text: string) => logged.push(text),
+  };
   const { exporter } = scriptedExporter(() => results.shift() ?? true);
   const spans = await spansTo(exporter, { ...SETTINGS, log });
   // A batch has 512 spans, and a call with one try has two.
@@ -224,7 +227,7 @@ Deno.test("a failing collector is logged once, and its recovery once", async () 
     spans.sink(report);
   }
   await spans.flush();
-  assertEquals(told, [
+  assertEquals(logged, [
     "spans are lost: the collector does not accept them",
     "the collector accepts spans again",
   ]);

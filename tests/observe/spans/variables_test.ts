@@ -54,8 +54,8 @@ Deno.test("variables that are not followed are named without their values", () =
 });
 
 Deno.test("ignored variables are logged at the start, unless spans are switched off", async () => {
-  const told: string[] = [];
-  const log = { info() {}, warn: (text: string) => told.push(text) };
+  const logged: string[] = [];
+  const log = { info() {}, warn: (text: string) => logged.push(text) };
   const environment = { OTEL_METRICS_EXPORTER: "otlp" };
   assertEquals(await newSpans({ ...SETTINGS, log, environment }), null);
   assertEquals(
@@ -66,18 +66,18 @@ Deno.test("ignored variables are logged at the start, unless spans are switched 
     }),
     null,
   );
-  assertEquals(told, [
+  assertEquals(logged, [
     "variables are not followed, or not in all they say: OTEL_METRICS_EXPORTER",
   ]);
 });
 
 Deno.test("no spans are sent to an address without http, which the packages would replace", async () => {
   for (const address of ["127.0.0.1:4318", "collector:4318", "/v1", "grpc://collector:4317"]) {
-    const told: string[] = [];
-    const log = { info() {}, warn: (text: string) => told.push(text) };
+    const logged: string[] = [];
+    const log = { info() {}, warn: (text: string) => logged.push(text) };
     const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: address };
     assertEquals(await newSpans({ ...SETTINGS, log, environment }), null);
-    assertEquals(told.at(-1), NO_ADDRESS);
+    assertEquals(logged.at(-1), NO_ADDRESS);
   }
 });
 

@@ -9,8 +9,8 @@ import { newSoakClient, receive, type Received } from "../../../scripts/soak/cli
 import { type LoadResult, problemOf, runLoad, USES } from "../../../scripts/soak/load.ts";
 import {
   type RecordingUpstream,
-  type Said,
   serveUpstream,
+  type SimulatorResponse,
 } from "../../../scripts/soak/upstream.ts";
 import { configOf } from "../../config/parse.ts";
 import { assertEquals } from "../../support/assert.ts";
@@ -65,7 +65,7 @@ export async function recordOnce(names: RegExp, rounds: number): Promise<Replay>
       const turn = Math.floor(number / uses.length) + number % uses.length;
       const client = newSoakClient({ number, turn }, url, http, upstream);
       const answers: Received[] = [];
-      const said: Said[] = [];
+      const simulated: SimulatorResponse[] = [];
       const problem = await problemOf(use, {
         ...client,
         async ok(...request) {
@@ -73,19 +73,19 @@ export async function recordOnce(names: RegExp, rounds: number): Promise<Replay>
           answers.push(answer);
           return answer;
         },
-        said() {
-          said.push(...client.said());
-          return said;
+        simulated() {
+          simulated.push(...client.simulated());
+          return simulated;
         },
       });
       const [{ type = "", text = "" } = {}, ...others] = answers;
-      assertEquals([problem, others, said.length], [null, [], 1]);
+      assertEquals([problem, others, simulated.length], [null, [], 1]);
       const headers = { "content-type": type };
       recorded.push((alter) =>
         problemOf(use, {
           ...client,
           ok: () => receive(new Response(alter(text), { headers })),
-          said: () => said,
+          simulated: () => simulated,
         })
       );
     }

@@ -9,19 +9,19 @@ function chunk(delta: JsonObject, finish: string | null): string {
 export const compat: Shape = {
   contentType: "text/event-stream",
   hasCached: true,
-  whole(counts, said) {
-    const message = { role: "assistant", content: TEXTS[said] };
-    const choices = said === "unusable" ? [] : [{ index: 0, message, finish_reason: "stop" }];
+  whole(counts, form) {
+    const message = { role: "assistant", content: TEXTS[form] };
+    const choices = form === "unusable" ? [] : [{ index: 0, message, finish_reason: "stop" }];
     const usage = chatUsage(counts);
     return { id: "c", object: "chat.completion", created: 1, model: "m", choices, usage };
   },
   stream: {
     head: () => ": waiting\n\n",
     headCounts: none,
-    content: (said) =>
-      said === "unusable"
+    content: (form) =>
+      form === "unusable"
         ? "data: odd\n\n"
-        : chunk({ role: "assistant", content: TEXTS[said] }, null),
+        : chunk({ role: "assistant", content: TEXTS[form] }, null),
     finish: chunk({}, "stop"),
     counts: (counts) => sse({ id: "c", choices: [], usage: chatUsage(counts) }),
     terminal: DONE,
@@ -31,18 +31,18 @@ export const compat: Shape = {
 
 export const completions: Shape = {
   ...compat,
-  whole: (counts, said) => ({
+  whole: (counts, form) => ({
     object: "text_completion",
-    choices: [{ index: 0, text: TEXTS[said], finish_reason: "stop" }],
-    ...said === "unusable" && { error: ERROR },
+    choices: [{ index: 0, text: TEXTS[form], finish_reason: "stop" }],
+    ...form === "unusable" && { error: ERROR },
     usage: chatUsage(counts),
   }),
   stream: compat.stream && {
     ...compat.stream,
-    content: (said) =>
-      said === "unusable"
+    content: (form) =>
+      form === "unusable"
         ? "data: odd\n\n"
-        : sse({ object: "text_completion", choices: [{ index: 0, text: TEXTS[said] }] }),
+        : sse({ object: "text_completion", choices: [{ index: 0, text: TEXTS[form] }] }),
     finish: sse({ choices: [{ index: 0, text: "", finish_reason: "stop" }] }),
   },
 };
@@ -50,8 +50,8 @@ export const completions: Shape = {
 export const messages: Shape = {
   contentType: "text/event-stream",
   hasCached: true,
-  whole(counts, said) {
-    const content = said === "unusable" ? 5 : [{ type: "text", text: TEXTS[said] }];
+  whole(counts, form) {
+    const content = form === "unusable" ? 5 : [{ type: "text", text: TEXTS[form] }];
     const head = { id: "msg_1", type: "message", role: "assistant", model: "m" };
     const usage = messagesUsage(counts);
     return { ...head, content, stop_reason: "end_turn", stop_sequence: null, usage };
@@ -64,8 +64,8 @@ export const messages: Shape = {
       return sse({ type: "message_start", message });
     },
     headCounts: (counts) => ({ ...counts, output: 1 }),
-    content(said) {
-      if (said === "unusable") {
+    content(form) {
+      if (form === "unusable") {
         return sse({
           type: "content_block_delta",
           index: 7,
@@ -73,7 +73,7 @@ export const messages: Shape = {
         });
       }
       const block = { type: "text", text: "" };
-      const delta = { type: "text_delta", text: TEXTS[said] };
+      const delta = { type: "text_delta", text: TEXTS[form] };
       return sse({ type: "content_block_start", index: 0, content_block: block }) +
         sse({ type: "content_block_delta", index: 0, delta });
     },

@@ -8,8 +8,8 @@ export function wholeOnly(members: JsonObject, isInputOnly: boolean): Shape {
     hasCached: !isInputOnly,
     stream: null,
     ...isInputOnly && { isInputOnly },
-    whole: (counts, said) => ({
-      ...said === "unusable" ? { error: ERROR } : members,
+    whole: (counts, form) => ({
+      ...form === "unusable" ? { error: ERROR } : members,
       usage: isInputOnly
         ? { prompt_tokens: counts.input, total_tokens: counts.input }
         : responsesUsage(counts),
@@ -26,8 +26,8 @@ export function media(family: string, delta: string, last: string, members: Json
     stream: {
       head: () => ": waiting\n\n",
       headCounts: none,
-      content: (said) =>
-        said === "unusable" ? "data: odd\n\n" : sse({ type: family + delta, delta: DELIVERED }),
+      content: (form) =>
+        form === "unusable" ? "data: odd\n\n" : sse({ type: family + delta, delta: DELIVERED }),
       finish: "",
       counts: (counts) => sse({ type: family + last, usage: responsesUsage(counts) }),
       terminal: "",

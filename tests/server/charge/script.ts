@@ -80,13 +80,13 @@ export async function runScript(script: Script) {
     }
     if (end === "status" || end === "accepted" || parts === null || end === "not streamed") {
       one.counts = counts;
-      const said = end === "unusable" || end === "error"
+      const form = end === "unusable" || end === "error"
         ? "unusable"
         : end === "promise"
         ? "text"
         : "object";
       const status = end === "status" ? 503 : end === "accepted" ? 202 : 200;
-      return await answers(status, shape.whole(counts, said), JSON_TYPE);
+      return await answers(status, shape.whole(counts, form), JSON_TYPE);
     }
     const body = newStream(signal, contentType);
     body.write(parts.head(counts));

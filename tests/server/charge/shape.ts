@@ -8,12 +8,12 @@ export interface Counts {
 }
 
 /** Content of a response: a JSON object, a text, or nothing that the protocol has. */
-export type Said = "object" | "text" | "unusable";
+export type ResponseForm = "object" | "text" | "unusable";
 
 /** Responses of a provider in one protocol. */
 export interface Shape {
   readonly contentType: string;
-  whole(counts: Counts, said: Said): JsonObject;
+  whole(counts: Counts, form: ResponseForm): JsonObject;
   /** Parts of a stream, of which some are empty; null for an operation without streams. */
   readonly stream: StreamShape | null;
   /** True if the protocol counts cached tokens. */
@@ -29,7 +29,7 @@ export interface StreamShape {
   /** Without content; `headCounts` are counts in it. */
   head(counts: Counts): string;
   headCounts(counts: Counts): Counts | null;
-  content(said: Said): string;
+  content(form: ResponseForm): string;
   /** Shows that the text has ended. */
   readonly finish: string;
   counts(counts: Counts): string;
@@ -41,7 +41,7 @@ export interface StreamShape {
 /** A text that no other part of a stream has. */
 export const DELIVERED = "delivered";
 
-export const TEXTS: Readonly<Record<Said, string>> = {
+export const TEXTS: Readonly<Record<ResponseForm, string>> = {
   object: `{"${DELIVERED}":1}`,
   text: `no ${DELIVERED} object`,
   unusable: "",

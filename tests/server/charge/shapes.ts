@@ -14,10 +14,10 @@ function outputItem(text: string): JsonObject {
 const responses: Shape = {
   contentType: "text/event-stream",
   hasCached: true,
-  whole: (counts, said) => ({
+  whole: (counts, form) => ({
     ...RESPONSE,
-    status: said === "unusable" ? "odd" : "completed",
-    output: [outputItem(TEXTS[said])],
+    status: form === "unusable" ? "odd" : "completed",
+    output: [outputItem(TEXTS[form])],
     usage: responsesUsage(counts),
   }),
   stream: {
@@ -28,11 +28,11 @@ const responses: Shape = {
         response: { ...RESPONSE, status: "in_progress", output: [] },
       }),
     headCounts: none,
-    content(said) {
-      if (said === "unusable") return sse({ type: "response.created", sequence_number: 0 });
+    content(form) {
+      if (form === "unusable") return sse({ type: "response.created", sequence_number: 0 });
       const item = { ...outputItem(""), status: "in_progress", content: [] };
       const part = { type: "output_text", text: "", annotations: [] };
-      const delta = TEXTS[said];
+      const delta = TEXTS[form];
       return [
         { type: "response.output_item.added", output_index: 0, item },
         { type: "response.content_part.added", ...PART, part },
@@ -81,9 +81,9 @@ const localCounts = ({ input, output }: Counts) => ({
 const local: Shape = {
   contentType: "application/x-ndjson",
   hasCached: false,
-  whole: (counts, said) => ({
+  whole: (counts, form) => ({
     model: "m",
-    message: said === "unusable" ? 5 : { role: "assistant", content: TEXTS[said] },
+    message: form === "unusable" ? 5 : { role: "assistant", content: TEXTS[form] },
     done: true,
     done_reason: "stop",
     ...localCounts(counts),
@@ -91,8 +91,8 @@ const local: Shape = {
   stream: {
     head: () => "\n",
     headCounts: none,
-    content: (said) =>
-      line({ message: said === "unusable" ? 5 : { content: TEXTS[said] }, done: false }),
+    content: (form) =>
+      line({ message: form === "unusable" ? 5 : { content: TEXTS[form] }, done: false }),
     finish: "",
     counts: (counts) =>
       line({ message: { content: "" }, done: true, done_reason: "stop", ...localCounts(counts) }),

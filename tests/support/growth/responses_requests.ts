@@ -15,7 +15,7 @@ interface ResponsesShape {
 
 const TRANSLATED = ["compat", "messages", "local"] as const;
 
-function said(role: string): JsonObject {
+function turn(role: string): JsonObject {
   const type = role === "assistant" ? "output_text" : "input_text";
   return { type: "message", role, content: [{ type, text: "Hi" }] };
 }
@@ -41,14 +41,14 @@ function reasoning(): JsonObject {
   };
 }
 
-const USER = said("user");
+const USER = turn("user");
 
 const SHAPES: readonly ResponsesShape[] = [
   { name: "user items", fields: (n) => input(...times(n, () => USER)) },
-  { name: "assistant items", fields: (n) => input(USER, ...times(n, () => said("assistant"))) },
+  { name: "assistant items", fields: (n) => input(USER, ...times(n, () => turn("assistant"))) },
   {
     name: "items of alternating roles",
-    fields: (n) => input(...times(n, (at) => said(at % 2 === 0 ? "user" : "assistant"))),
+    fields: (n) => input(...times(n, (at) => turn(at % 2 === 0 ? "user" : "assistant"))),
   },
   {
     name: "calls and then their outputs",
@@ -68,7 +68,7 @@ const SHAPES: readonly ResponsesShape[] = [
   },
   {
     name: "reasoning items",
-    fields: (n) => input(USER, ...times(n, reasoning), said("assistant")),
+    fields: (n) => input(USER, ...times(n, reasoning), turn("assistant")),
   },
   {
     name: "sealed reasoning items",
@@ -76,7 +76,7 @@ const SHAPES: readonly ResponsesShape[] = [
       const block = { type: "thinking", thinking: "hm", signature: "s" };
       const sealed = { type: "reasoning", id: "rs_1", summary: [] };
       const item = { ...sealed, encrypted_content: sealThinking([block]) };
-      return input(USER, ...times(n, () => item), said("assistant"));
+      return input(USER, ...times(n, () => item), turn("assistant"));
     },
   },
   {

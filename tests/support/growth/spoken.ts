@@ -72,8 +72,8 @@ export function localStream(messages: readonly JsonObject[]): GrowingAnswer {
 
 /** Returns a whole answer of a local runtime. */
 export function localAnswer(message: JsonObject): GrowingAnswer {
-  const said = { role: "assistant", content: "", ...message };
-  return json({ model: "m", message: said, done: true, done_reason: "stop" });
+  const whole = { role: "assistant", content: "", ...message };
+  return json({ model: "m", message: whole, done: true, done_reason: "stop" });
 }
 
 /** Returns a Responses stream: its beginning, these events, and its end with this output. */

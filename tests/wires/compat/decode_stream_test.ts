@@ -43,7 +43,7 @@ function eventsOf(...records: readonly (JsonObject | string)[]): readonly Stream
 }
 
 /** Returns the events of the deltas, without start and finish. */
-function said(...deltas: readonly JsonObject[]): readonly StreamEvent[] {
+function eventsOfDeltas(...deltas: readonly JsonObject[]): readonly StreamEvent[] {
   return eventsOf(...deltas.map((delta) => chunk(delta)), leave(), DONE).slice(1, -1);
 }
 
@@ -103,7 +103,7 @@ Deno.test("choices other than the first are ignored", () => {
 
 Deno.test("a call is emitted with its name, and its arguments as they arrive", () => {
   assertEquals(
-    said(
+    eventsOfDeltas(
       calls({ index: 0, id: "a", type: "function", function: { name: "f", arguments: "" } }),
       calls({ index: 0, function: { arguments: "{" } }),
       calls({ index: 1, id: "b", function: { name: "g" } }),
@@ -154,7 +154,8 @@ const CALLS: readonly (readonly [string, readonly JsonObject[], readonly StreamE
 ];
 
 for (const [name, deltas, events] of CALLS) {
-  Deno.test(`calls are decoded from deltas ${name}`, () => assertEquals(said(...deltas), events));
+  Deno.test(`calls are decoded from deltas ${name}`, () =>
+    assertEquals(eventsOfDeltas(...deltas), events));
 }
 
 Deno.test("a stop after calls becomes the finish reason tool_calls", () => {
@@ -163,8 +164,8 @@ Deno.test("a stop after calls becomes the finish reason tool_calls", () => {
 });
 
 Deno.test("a call that never receives an ID gets a generated one, at the end of the stream at the latest", () => {
-  const early = said(calls({ index: 0, function: { name: "f", arguments: "{}" } }));
-  const late = said(calls({ index: 0, function: { name: "f" } }));
+  const early = eventsOfDeltas(calls({ index: 0, function: { name: "f", arguments: "{}" } }));
+  const late = eventsOfDeltas(calls({ index: 0, function: { name: "f" } }));
   for (const [event] of [early, late]) {
     assert(event?.type === "tool_call" && /^call_[0-9a-f]{24}$/.test(event.id));
   }
@@ -172,7 +173,7 @@ Deno.test("a call that never receives an ID gets a generated one, at the end of 
 
 /** Returns IDs, names and arguments of the calls of a stream. */
 function called(...deltas: readonly JsonObject[]) {
-  const events = said(...deltas);
+  const events = eventsOfDeltas(...deltas);
   const found: { readonly id: string; readonly name: string; text: string }[] = [];
   for (const event of events) {
     if (event.type === "tool_call") {
@@ -350,7 +351,7 @@ Deno.test("the usage is that of the last chunk with usage, also if the stream br
 });
 
 Deno.test("the legacy function_call is decoded as one call", () => {
-  const [begun, ...rest] = said(
+  const [begun, ...rest] = eventsOfDeltas(
     { function_call: { name: "f", arguments: "" } },
     { function_call: { arguments: "{" } },
     { function_call: { arguments: "}" } },
@@ -397,7 +398,11 @@ Deno.test("the pieces of a custom tool's input are one call, also if each repeat
   const head = { index: 0, id: "a", type: "custom" };
   const piece = (input: string) => ({ ...head, custom: { name: "f", input } });
   assertEquals(
-    said(calls(piece("{}")), calls(piece("{}")), calls({ index: 0, custom: { input: "!" } })),
+    eventsOfDeltas(
+      calls(piece("{}")),
+      calls(piece("{}")),
+      calls({ index: 0, custom: { input: "!" } }),
+    ),
     [
       { ...F, kind: "custom" },
       added(0, "{}"),

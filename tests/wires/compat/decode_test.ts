@@ -27,7 +27,7 @@ function eventsOf(body: JsonObject): readonly StreamEvent[] {
 }
 
 /** Returns the events of a message, without start and finish. */
-function said(message: JsonObject, finish: JsonValue = "stop"): readonly StreamEvent[] {
+function eventsOfMessage(message: JsonObject, finish: JsonValue = "stop"): readonly StreamEvent[] {
   return eventsOf(completion({ role: "assistant", ...message }, finish)).slice(1, -1);
 }
 
@@ -99,7 +99,7 @@ const SAID: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] =
 ];
 
 for (const [name, message, events] of SAID) {
-  Deno.test(`a message is decoded: ${name}`, () => assertEquals(said(message), events));
+  Deno.test(`a message is decoded: ${name}`, () => assertEquals(eventsOfMessage(message), events));
 }
 
 Deno.test("calls are decoded in order, with their arguments unchanged", () => {
@@ -108,12 +108,12 @@ Deno.test("calls are decoded in order, with their arguments unchanged", () => {
     { id: "a", type: "function", function: called("f", '{"x": 1.0}') },
     { id: "b", function: called("g", "") },
   ];
-  assertEquals(said({ content: null, tool_calls }, "tool_calls"), [
+  assertEquals(eventsOfMessage({ content: null, tool_calls }, "tool_calls"), [
     { type: "tool_call", index: 0, id: "a", name: "f" },
     { type: "tool_arguments", index: 0, delta: '{"x": 1.0}' },
     { type: "tool_call", index: 1, id: "b", name: "g" },
   ]);
-  assertEquals(said({ function_call: called("f", "{}") }, "function_call").length, 2);
+  assertEquals(eventsOfMessage({ function_call: called("f", "{}") }, "function_call").length, 2);
 });
 
 Deno.test("calls of custom tools are decoded with their input", () => {
@@ -121,7 +121,7 @@ Deno.test("calls of custom tools are decoded with their input", () => {
     { id: "a", type: "custom", custom: { name: "run", input: "{}}\n" } },
     { id: "b", type: "function", function: { name: "f", arguments: "{}" } },
   ];
-  assertEquals(said({ content: null, tool_calls }, "tool_calls"), [
+  assertEquals(eventsOfMessage({ content: null, tool_calls }, "tool_calls"), [
     { type: "tool_call", index: 0, id: "a", name: "run", kind: "custom" },
     { type: "tool_arguments", index: 0, delta: "{}}\n" },
     { type: "tool_call", index: 1, id: "b", name: "f" },
@@ -145,7 +145,9 @@ Deno.test("arguments sent as an object keep the text of their numbers", () => {
 Deno.test("every call has a unique ID", () => {
   const call = { function: { name: "f", arguments: "{}" } };
   const tool_calls = [{ ...call, id: "a" }, call, { ...call, id: "" }];
-  const ids = said({ tool_calls }).flatMap((event) => event.type === "tool_call" ? [event.id] : []);
+  const ids = eventsOfMessage({ tool_calls }).flatMap((event) =>
+    event.type === "tool_call" ? [event.id] : []
+  );
   assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
 });
 
@@ -156,7 +158,7 @@ Deno.test("calls with one ID are separate calls with separate arguments", () => 
     function: { name, arguments: text },
   });
   const tool_calls = [call("f", "{}"), call("f", "{}"), call("g", "[]")];
-  const events = said({ tool_calls }, "tool_calls");
+  const events = eventsOfMessage({ tool_calls }, "tool_calls");
   const ids = events.flatMap((event) => event.type === "tool_call" ? [event.id] : []);
   assertEquals([ids.length, new Set(ids).size, ids[0]], [3, 3, "a"]);
   assertEquals(
@@ -221,7 +223,7 @@ Deno.test("5,000 calls without an index are separate calls, with arguments as ob
   const ids = Array.from({ length: 5_000 }, (_, at) => `call_${at}`);
   for (const given of [{ a: 1 }, '{"a":1}']) {
     const tool_calls = ids.map((id) => ({ id, function: { name: "f", arguments: given } }));
-    const events = said({ tool_calls }, "tool_calls");
+    const events = eventsOfMessage({ tool_calls }, "tool_calls");
     const calls = events.filter((event) => event.type === "tool_call");
     assertEquals(calls.map(({ id }) => id), ids);
     assertEquals(events.length, 2 * ids.length);

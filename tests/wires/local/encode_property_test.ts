@@ -67,7 +67,7 @@ Deno.test("no content of a conversation is lost or reordered", () => {
     const request = JSON.stringify({ messages });
     const body = parseJson(valueOf(encodeText(request)));
     assert(isObject(body));
-    assertEquals(saidLocally(body.messages), saidInChat(parseJson(JSON.stringify(messages))));
+    assertEquals(partsOfLocal(body.messages), partsOfChat(parseJson(JSON.stringify(messages))));
   }));
 });
 
@@ -103,9 +103,9 @@ function objectsOf(value: JsonValue | undefined): readonly JsonObject[] {
 }
 
 /** The content of each message, in a form that both protocols share. */
-type Said = readonly unknown[];
+type Parts = readonly unknown[];
 
-function saidInChat(messages: JsonValue | undefined): Said {
+function partsOfChat(messages: JsonValue | undefined): Parts {
   const names = new Map<unknown, unknown>();
   return objectsOf(messages).map((message) => {
     const parts = objectsOf(message.content);
@@ -131,7 +131,7 @@ function plainText({ content }: JsonObject): JsonValue {
   return typeof content === "string" ? content : "";
 }
 
-function saidLocally(messages: JsonValue | undefined): Said {
+function partsOfLocal(messages: JsonValue | undefined): Parts {
   return objectsOf(messages).map((message) => ({
     role: message.role,
     text: message.content,

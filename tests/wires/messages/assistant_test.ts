@@ -64,15 +64,18 @@ Deno.test("thinking blocks of the client have precedence over stored ones", () =
 });
 
 Deno.test("a reasoning text before the last user message is left out and named", () => {
-  const said = { role: "assistant", content: "So", reasoning_content: "hm" };
-  const loop = [USER, { ...CALLED, reasoning_content: "hm" }, RESULT, said, USER];
+  const answer = { role: "assistant", content: "So", reasoning_content: "hm" };
+  const loop = [USER, { ...CALLED, reasoning_content: "hm" }, RESULT, answer, USER];
   const sent = valueOf(encode(loop));
   assertEquals(typesIn(sent), ["text", "tool_use"]);
   const paths = [1, 3].map((index) => `messages[${index}].reasoning_content`);
   assertEquals(sent.lossy, paths);
   assertEquals(valueOf(encode(loop, [[1, stored("other")]])).lossy, paths);
   assertEquals(valueOf(encode(loop, [[1, stored()]])).lossy, paths.slice(1));
-  assertEquals(valueOf(encode([USER, { ...said, reasoning_content: "" }, USER])).lossy, undefined);
+  assertEquals(
+    valueOf(encode([USER, { ...answer, reasoning_content: "" }, USER])).lossy,
+    undefined,
+  );
 });
 
 Deno.test("reasoning inside a content part counts as that of its message", () => {
@@ -121,12 +124,12 @@ Deno.test("a running tool loop with thinking of another account continues with t
 
 Deno.test("thinking stays as the client sets it where no call lacks it", () => {
   const called = { ...CALLED, reasoning_content: "hm" };
-  const said = { role: "assistant", content: "So", reasoning_content: "hm" };
+  const answer = { role: "assistant", content: "So", reasoning_content: "hm" };
   const on = ADAPTIVE.thinking;
   assertEquals(thinkingOf([USER, called, RESULT], [[1, stored()]], ADAPTIVE), [on, []]);
   assertEquals(thinkingOf([USER, { ...called, thinking_blocks: [BLOCK] }, RESULT]), [null, []]);
   assertEquals(thinkingOf([USER, CALLED, RESULT], [], ADAPTIVE), [on, []]);
-  for (const behind of [[called, RESULT, USER], [said]]) {
+  for (const behind of [[called, RESULT, USER], [answer]]) {
     assertEquals(thinkingOf([USER, ...behind], [], ADAPTIVE)[0], on);
   }
 });

@@ -13,7 +13,7 @@ function decode(members: Written) {
 }
 
 /** Returns the events of a response, without start and finish. */
-function said(members: Written): readonly StreamEvent[] {
+function eventsOf(members: Written): readonly StreamEvent[] {
   const [start, ...events] = valueOf(decode(members));
   assertEquals(start, START);
   return events.slice(0, -1);
@@ -39,7 +39,7 @@ Deno.test("a response is decoded to its texts in order, its usage and its finish
 });
 
 Deno.test("a response may be empty", () => {
-  assertEquals(said({ content: [] }), []);
+  assertEquals(eventsOf({ content: [] }), []);
 });
 
 Deno.test("the input count includes tokens read from and written to the cache", () => {
@@ -51,7 +51,7 @@ Deno.test("the input count includes tokens read from and written to the cache", 
     output_tokens: 7,
     output_tokens_details: { thinking_tokens: 3 },
   };
-  assertEquals<unknown>(said({ content: [], usage }), [{
+  assertEquals<unknown>(eventsOf({ content: [], usage }), [{
     type: "usage",
     usage: { input: 2255, output: 7, total: 2262, cached: 512, cacheWrite: 1733, reasoning: 3 },
   }]);
@@ -76,7 +76,7 @@ Deno.test("thinking is emitted, and a signed or redacted block is also emitted c
   const signed = { type: "thinking", thinking: "", signature: "s" };
   const redacted = { type: "redacted_thinking", data: "d" };
   const unsigned = { type: "thinking", thinking: "hm", signature: "" };
-  assertEquals<unknown>(said({ content: [signed, redacted, unsigned] }), [
+  assertEquals<unknown>(eventsOf({ content: [signed, redacted, unsigned] }), [
     { type: "reasoning", delta: "" },
     { type: "thinking_block", value: signed },
     { type: "thinking_block", value: redacted },
@@ -87,7 +87,7 @@ Deno.test("thinking is emitted, and a signed or redacted block is also emitted c
 Deno.test("web citations cover the text that they belong to", () => {
   const citation = { type: "web_search_result_location", url: "u", title: "t", cited_text: "c" };
   const cited = { type: "text", text: "cited", citations: [citation, { type: "page_location" }] };
-  assertEquals<unknown>(said({ content: [TEXT, cited] }).at(-1), {
+  assertEquals<unknown>(eventsOf({ content: [TEXT, cited] }).at(-1), {
     type: "annotation",
     value: {
       type: "url_citation",
@@ -123,7 +123,7 @@ Deno.test("a response with calls finishes with tool_calls, unless the limit trun
 
 Deno.test("a refusal has its explanation or a default sentence", () => {
   const refused = (stop_details: unknown) =>
-    said({ content: [TEXT], stop_reason: "refusal", stop_details });
+    eventsOf({ content: [TEXT], stop_reason: "refusal", stop_details });
   const text = { type: "text", delta: "Hi" };
   const explained = refused({ type: "refusal", explanation: "No." });
   assertEquals<unknown>(explained, [text, { type: "refusal", delta: "No." }]);
@@ -151,7 +151,7 @@ Deno.test("a block without a counterpart in Chat is a failure", () => {
 
 Deno.test("two calls with one ID are two calls", () => {
   const call = { type: "tool_use", id: "t1", name: "f", input: {} };
-  const events = said({ content: [call, { ...call, name: "g" }], stop_reason: "tool_use" });
+  const events = eventsOf({ content: [call, { ...call, name: "g" }], stop_reason: "tool_use" });
   assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [
     { type: "tool_call", index: 0, id: "t1", name: "f" },
     { type: "tool_call", index: 1, id: "call_id", name: "g" },

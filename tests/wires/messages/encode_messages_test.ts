@@ -212,8 +212,8 @@ Deno.test("5,000 legacy function calls are matched with their results in any ord
   const results = names.map((name) => ({ role: "function", name, content: "1" }));
   const user = { role: "user", content: "Hi" };
   const { messages } = valueOf(encodeMessages([user, ...calls, ...results]));
-  const [, , said] = Array.isArray(messages) ? messages : [];
-  assertEquals(lengthOf(isObject(said) ? said.content : null), names.length);
+  const [, , third] = Array.isArray(messages) ? messages : [];
+  assertEquals(lengthOf(isObject(third) ? third.content : null), names.length);
 });
 
 function lengthOf(value: unknown): number {

@@ -5,11 +5,11 @@ import { valueOf } from "../../support/translated.ts";
 import { encodeMessages, encodeText } from "./encoded_request.ts";
 
 /** One unit of content in a conversation, in order, with the role that it belongs to. */
-type Said = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];
+type Piece = readonly [who: "system" | "user" | "assistant" | "result", what: JsonValue];
 
-interface Told {
+interface Turn {
   readonly message: JsonObject;
-  readonly said: readonly Said[];
+  readonly pieces: readonly Piece[];
 }
 
 const words = fc.string({ minLength: 1, unit: "grapheme" });
@@ -21,19 +21,19 @@ function contentOf(texts: readonly string[], isText: boolean): JsonValue {
   return isText ? texts.join("") : texts.map((text) => ({ type: "text", text }));
 }
 
-function saidBy(who: Said[0], texts: readonly string[], isText: boolean): readonly Said[] {
-  return (isText ? [texts.join("")] : texts).map((text): Said => [who, text]);
+function piecesOf(who: Piece[0], texts: readonly string[], isText: boolean): readonly Piece[] {
+  return (isText ? [texts.join("")] : texts).map((text): Piece => [who, text]);
 }
 
 const plain = fc.tuple(
   fc.constantFrom("system", "developer", "user"),
   fc.array(visible, { minLength: 1, maxLength: 3 }),
   fc.boolean(),
-).map(([role, texts, isText]): readonly Told[] => {
+).map(([role, texts, isText]): readonly Turn[] => {
   const who = role === "user" ? "user" : "system";
   return [{
     message: { role, content: contentOf(texts, isText) },
-    said: saidBy(who, texts, isText),
+    pieces: piecesOf(who, texts, isText),
   }];
 });
 
@@ -41,9 +41,9 @@ const answer = fc.record({
   texts: fc.array(visible, { maxLength: 2 }),
   isText: fc.boolean(),
   calls: fc.array(fc.record({ id: ids, name: visible, input, result: words }), { maxLength: 3 }),
-}).map(({ texts, isText, calls }): readonly Told[] => {
-  const said = texts.length === 0 ? [] : saidBy("assistant", texts, isText);
-  const called = calls.map((call): Said => ["assistant", [call.name, call.input]]);
+}).map(({ texts, isText, calls }): readonly Turn[] => {
+  const pieces = texts.length === 0 ? [] : piecesOf("assistant", texts, isText);
+  const called = calls.map((call): Piece => ["assistant", [call.name, call.input]]);
   const tool_calls = calls.map(({ id, name, input }) => ({
     id,
     type: "function",
@@ -52,26 +52,26 @@ const answer = fc.record({
   return [
     {
       message: { role: "assistant", content: contentOf(texts, isText), tool_calls },
-      said: [...said, ...called],
+      pieces: [...pieces, ...called],
     },
-    ...calls.map(({ id, result }): Told => ({
+    ...calls.map(({ id, result }): Turn => ({
       message: { role: "tool", tool_call_id: id, content: result },
-      said: [["result", result]],
+      pieces: [["result", result]],
     })),
   ];
 });
 
-const opening: Told = { message: { role: "user", content: "Hi" }, said: [["user", "Hi"]] };
+const opening: Turn = { message: { role: "user", content: "Hi" }, pieces: [["user", "Hi"]] };
 const conversation = fc.array(fc.oneof(plain, answer), { maxLength: 8 })
-  .map((told) => [opening, ...told.flat()]);
+  .map((turns) => [opening, ...turns.flat()]);
 
 /** Parses a Messages request independently of the encoder. Returns its content in order. */
-function readBack(body: JsonObject): readonly Said[] {
-  const said: Said[] = [];
+function readBack(body: JsonObject): readonly Piece[] {
+  const pieces: Piece[] = [];
   const system = typeof body.system === "string" ? [{ text: body.system }] : body.system ?? [];
   assert(Array.isArray(system) && Array.isArray(body.messages));
   for (const block of system) {
-    if (isObject(block)) said.push(["system", block.text ?? null]);
+    if (isObject(block)) pieces.push(["system", block.text ?? null]);
   }
   for (const message of body.messages) {
     assert(isObject(message) && (message.role === "user" || message.role === "assistant"));
@@ -83,23 +83,23 @@ function readBack(body: JsonObject): readonly Said[] {
     assert(Array.isArray(blocks));
     for (const block of blocks) {
       assert(isObject(block));
-      if (block.type === "tool_result") said.push(["result", block.content ?? null]);
+      if (block.type === "tool_result") pieces.push(["result", block.content ?? null]);
       else if (block.type === "tool_use") {
-        said.push([role, [block.name ?? null, block.input ?? null]]);
-      } else said.push([role, block.text ?? null]);
+        pieces.push([role, [block.name ?? null, block.input ?? null]]);
+      } else pieces.push([role, block.text ?? null]);
     }
   }
-  return said;
+  return pieces;
 }
 
 /**
  * Returns the expected content order: instructions first, and results of adjacent user turns before
  * their texts.
  */
-function expected(told: readonly Told[]): readonly Said[] {
-  const all = told.flatMap(({ said }) => said);
-  const ordered: Said[] = all.filter(([who]) => who === "system");
-  let stretch: Said[] = [];
+function expected(turns: readonly Turn[]): readonly Piece[] {
+  const all = turns.flatMap(({ pieces }) => pieces);
+  const ordered: Piece[] = all.filter(([who]) => who === "system");
+  let stretch: Piece[] = [];
   const flush = () => {
     ordered.push(...stretch.filter(([who]) => who === "result"));
     ordered.push(...stretch.filter(([who]) => who === "user"));
@@ -116,21 +116,21 @@ function expected(told: readonly Told[]): readonly Said[] {
 }
 
 /** False for an assistant message without content, which still separates two user turns. */
-function isTalkative({ message, said }: Told): boolean {
-  return message.role !== "assistant" || said.length > 0;
+function isTalkative({ message, pieces }: Turn): boolean {
+  return message.role !== "assistant" || pieces.length > 0;
 }
 
 Deno.test("no content of a conversation is lost, repeated or reordered", () => {
   fc.assert(fc.property(conversation, (whole) => {
-    const told = whole.filter(isTalkative);
-    const body = valueOf(encodeMessages(told.map(({ message }) => message)));
-    assertEquals(JSON.stringify(readBack(body)), JSON.stringify(expected(told)));
+    const turns = whole.filter(isTalkative);
+    const body = valueOf(encodeMessages(turns.map(({ message }) => message)));
+    assertEquals(JSON.stringify(readBack(body)), JSON.stringify(expected(turns)));
   }));
 });
 
 Deno.test("the roles of a request always alternate, and no text block is empty", () => {
-  fc.assert(fc.property(conversation, (told) => {
-    const { messages } = valueOf(encodeMessages(told.map(({ message }) => message)));
+  fc.assert(fc.property(conversation, (turns) => {
+    const { messages } = valueOf(encodeMessages(turns.map(({ message }) => message)));
     assert(Array.isArray(messages));
     for (const [index, message] of messages.entries()) {
       assert(isObject(message));

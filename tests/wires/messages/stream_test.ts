@@ -75,7 +75,7 @@ const WHOLE_EVENTS: readonly StreamEvent[] = [
 ];
 
 /** Returns the events of a stream, without start and usage. */
-function said(events: readonly JsonObject[], reason = "end_turn"): readonly StreamEvent[] {
+function eventsOf(events: readonly JsonObject[], reason = "end_turn"): readonly StreamEvent[] {
   const text = streamOf([BEGIN, ...events, leave(reason), STOP]);
   return valueOf(decodeStream(text)).slice(1, -2);
 }
@@ -103,7 +103,7 @@ Deno.test("records after the last record are ignored", () => {
 });
 
 Deno.test("interleaved blocks are identified by their index", () => {
-  const events = said([
+  const events = eventsOf([
     open(0, CALL),
     open(1, { ...CALL, id: "t2" }),
     add(1, "input_json_delta", '{"b":2}'),
@@ -128,7 +128,7 @@ Deno.test("the complete input in a call's start event is used if no delta follow
     index: 0,
     delta: whole,
   });
-  const pieces = said([
+  const pieces = eventsOf([
     open(0, { ...CALL, input: { a: 0 } }),
     add(0, "input_json_delta", '{"a":1}'),
     shut(0),
@@ -142,7 +142,7 @@ Deno.test("arguments that are not an object are a failure, unless the token limi
   const cut = [open(0, CALL), add(0, "input_json_delta", '{"a":'), shut(0)];
   const broken = decodeStream(streamOf([BEGIN, ...cut, leave("tool_use"), STOP]));
   assertFailed(broken, "invalid_upstream_response");
-  assertEquals<unknown>(said(cut, "max_tokens").at(-1), {
+  assertEquals<unknown>(eventsOf(cut, "max_tokens").at(-1), {
     type: "tool_arguments",
     index: 0,
     delta: '{"a":',
@@ -151,7 +151,7 @@ Deno.test("arguments that are not an object are a failure, unless the token limi
 
 Deno.test("thinking is emitted as it arrives, and again as a complete block with its last signature", () => {
   const start = { type: "thinking", thinking: "", signature: "" };
-  const events = said([
+  const events = eventsOf([
     open(0, start),
     add(0, "thinking_delta", "h"),
     add(0, "thinking_delta", "m"),
@@ -174,7 +174,7 @@ Deno.test("thinking is emitted as it arrives, and again as a complete block with
 });
 
 Deno.test("citations are emitted when their text is complete", () => {
-  const events = said([
+  const events = eventsOf([
     open(0, { type: "text", text: "a" }),
     add(0, "citations_delta", { url: "u", title: "t" }),
     add(0, "text_delta", "b"),
@@ -191,7 +191,7 @@ Deno.test("citations are emitted when their text is complete", () => {
 
 Deno.test("unknown records and deltas are ignored", () => {
   assertEquals<unknown>(
-    said([
+    eventsOf([
       { type: "new" },
       open(0, TEXT),
       add(0, "new_delta", 1),
@@ -246,7 +246,7 @@ Deno.test("malformed records are failures", () => {
 });
 
 Deno.test("two calls with one ID are two calls", () => {
-  const events = said([open(0, CALL), shut(0), open(1, { ...CALL, name: "then" }), shut(1)]);
+  const events = eventsOf([open(0, CALL), shut(0), open(1, { ...CALL, name: "then" }), shut(1)]);
   assertEquals<unknown>(events.filter(({ type }) => type === "tool_call"), [
     { type: "tool_call", index: 0, id: "t1", name: "now" },
     { type: "tool_call", index: 1, id: "call_id", name: "then" },

@@ -38,8 +38,8 @@ function partsOf(message: JsonObject): unknown {
   return typeof item === "object" && item !== null && "content" in item ? item.content : null;
 }
 
-function text(said: string, ...annotations: readonly unknown[]) {
-  return { type: "output_text", text: said, annotations, logprobs: [] };
+function text(given: string, ...annotations: readonly unknown[]) {
+  return { type: "output_text", text: given, annotations, logprobs: [] };
 }
 
 Deno.test("citations are moved to the text part in which they start", () => {
@@ -83,8 +83,8 @@ Deno.test("annotations that cannot be translated are refused with their path", (
 
 Deno.test("a citation without text is refused", () => {
   const annotations = [cited(0)];
-  for (const said of [{ content: "" }, { content: null, refusal: "No." }, { content: [] }]) {
-    const message = { role: "assistant", ...said, annotations, tool_calls: [FUNCTION] };
+  for (const given of [{ content: "" }, { content: null, refusal: "No." }, { content: [] }]) {
+    const message = { role: "assistant", ...given, annotations, tool_calls: [FUNCTION] };
     const { ok } = encodeMessages([message]);
     assertEquals(ok, false);
   }

@@ -9,18 +9,18 @@ const words = fc.string({ minLength: 1, maxLength: 12, unit: "grapheme" });
 const ids = fc.string({ minLength: 1, maxLength: 64 }).filter((id) => id === id.trim());
 
 /** A message and its content in order. */
-interface Told {
+interface Turn {
   readonly message: JsonObject;
-  readonly said: readonly (readonly [who: string, what: unknown])[];
+  readonly pieces: readonly (readonly [who: string, what: unknown])[];
 }
 
 const plain = fc.tuple(
   fc.constantFrom("system", "developer", "user"),
   fc.array(words, { minLength: 1, maxLength: 3 }),
   fc.boolean(),
-).map(([role, texts, isText]): readonly Told[] => {
+).map(([role, texts, isText]): readonly Turn[] => {
   const content = isText ? texts.join("") : texts.map((text) => ({ type: "text", text }));
-  return [{ message: { role, content }, said: [[role, texts.join("")]] }];
+  return [{ message: { role, content }, pieces: [[role, texts.join("")]] }];
 });
 
 const answer = fc.record({
@@ -37,7 +37,7 @@ const answer = fc.record({
     }),
     { minLength: 1, maxLength: 3 },
   ),
-}).map(({ text, refusal, reasoning, calls }): readonly Told[] => {
+}).map(({ text, refusal, reasoning, calls }): readonly Turn[] => {
   const tool_calls = calls.map(({ id, isCustom, name, text: written }) =>
     isCustom
       ? { id, type: "custom", custom: { name, input: written } }
@@ -54,20 +54,20 @@ const answer = fc.record({
   return [
     {
       message,
-      said: [
+      pieces: [
         ...(spoken === "" ? [] : [["assistant", spoken] as const]),
         ...calls.map((call) => ["call", [call.id, call.name, call.text]] as const),
       ],
     },
-    ...calls.map(({ id, result }): Told => ({
+    ...calls.map(({ id, result }): Turn => ({
       message: { role: "tool", tool_call_id: id, content: result },
-      said: [["result", [id, result]]],
+      pieces: [["result", [id, result]]],
     })),
   ];
 });
 
 const conversation = fc.array(fc.oneof(plain, answer), { minLength: 1, maxLength: 6 })
-  .map((told) => told.flat());
+  .map((turns) => turns.flat());
 
 /**
  * Parses the input of a Responses request independently of the encoder. Returns its content in
@@ -97,12 +97,12 @@ function spokenIn(content: JsonValue | undefined): JsonValue {
 
 Deno.test("any conversation is sent without loss except reasoning texts, and matches the published schema", () => {
   fc.assert(
-    fc.property(conversation, fc.boolean(), (told, stream) => {
+    fc.property(conversation, fc.boolean(), (turns, stream) => {
       const body = valueOf(encodeRequest({
-        messages: told.map(({ message }) => message),
+        messages: turns.map(({ message }) => message),
         stream,
       }));
-      assertEquals<unknown>(readBack(body.input), told.flatMap(({ said }) => said));
+      assertEquals<unknown>(readBack(body.input), turns.flatMap(({ pieces }) => pieces));
       assertValid("CreateResponse", body);
     }),
   );

@@ -30,7 +30,7 @@ export function done(output_index: number, item: JsonObject): JsonObject {
 }
 
 /** Returns a text delta event. */
-export function said(delta: JsonValue, output_index = 0, content_index = 0): JsonObject {
+export function textDelta(delta: JsonValue, output_index = 0, content_index = 0): JsonObject {
   return { type: "response.output_text.delta", output_index, content_index, delta };
 }
 
@@ -57,4 +57,10 @@ export function ended(status = "completed", more: JsonObject = {}): JsonObject {
 export const BEGUN = [created(), added(0, { ...MESSAGE, content: [] })];
 
 /** The events of a complete stream. */
-export const WHOLE = [...BEGUN, said(" Ok"), said("\n"), done(0, message(" Ok\n")), ended()];
+export const WHOLE = [
+  ...BEGUN,
+  textDelta(" Ok"),
+  textDelta("\n"),
+  done(0, message(" Ok\n")),
+  ended(),
+];

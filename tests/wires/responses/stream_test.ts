@@ -3,7 +3,7 @@ import { assertEquals } from "../../support/assert.ts";
 import { assertFailed, valueOf } from "../../support/translated.ts";
 import { responses } from "../../../src/wires/responses/responses.ts";
 import { decodeStream, idSource, streamOf } from "./encoded_request.ts";
-import { added, BEGUN, CALL, created, done, ended, message, said, WHOLE } from "./events.ts";
+import { added, BEGUN, CALL, created, done, ended, message, textDelta, WHOLE } from "./events.ts";
 
 const TOLD = [
   { type: "start", id: "resp_1", model: "m", created: 5 },
@@ -30,15 +30,15 @@ Deno.test("sequence numbers may start at any value and skip values, and event na
 });
 
 Deno.test("content without deltas is emitted when its item or the response is complete", () => {
-  const late = [...BEGUN, said(" Ok"), done(0, message(" Ok\n")), ended()];
-  const last = [...BEGUN, said(" Ok"), ended("completed", { output: [message(" Ok\n")] })];
+  const late = [...BEGUN, textDelta(" Ok"), done(0, message(" Ok\n")), ended()];
+  const last = [...BEGUN, textDelta(" Ok"), ended("completed", { output: [message(" Ok\n")] })];
   const text = {
     type: "response.output_text.done",
     output_index: 0,
     content_index: 0,
     text: " Ok\n",
   };
-  const byPart = [...BEGUN, said(" Ok"), text, done(0, message(" Ok\n")), ended()];
+  const byPart = [...BEGUN, textDelta(" Ok"), text, done(0, message(" Ok\n")), ended()];
   for (const events of [late, last, byPart]) {
     assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
   }
@@ -66,22 +66,22 @@ Deno.test("an error event is the fault of the status that belongs to it", () => 
   ];
   for (const [kind, event] of cases) {
     assertFailed(decodeStream(streamOf([event])), kind);
-    assertFailed(decodeStream(streamOf([...BEGUN, said("a"), event])), kind);
+    assertFailed(decodeStream(streamOf([...BEGUN, textDelta("a"), event])), kind);
   }
   assertFailed(decodeStream('event: error\ndata: {"error":"boom"}\n\n'), "upstream_unavailable");
 });
 
 Deno.test("an incomplete response may leave its last item open", () => {
   for (
-    const [reason, told] of [
+    const [reason, expected] of [
       ["max_output_tokens", "length"],
       ["max_messages", "length"],
       ["content_filter", "content_filter"],
     ] as const
   ) {
     const end = ended("incomplete", { incomplete_details: { reason }, usage: null });
-    const events = valueOf(decodeStream(streamOf([...BEGUN, said("a"), end])));
-    assertEquals<unknown>(events.at(-1), { type: "finish", reason: told });
+    const events = valueOf(decodeStream(streamOf([...BEGUN, textDelta("a"), end])));
+    assertEquals<unknown>(events.at(-1), { type: "finish", reason: expected });
   }
 });
 

@@ -81,7 +81,7 @@ Deno.test("a stream and a whole response have the same result", () => {
   }));
 });
 
-function saidBy(events: readonly StreamEvent[]): string {
+function textIn(events: readonly StreamEvent[]): string {
   return events.map((one) => one.type === "text" ? one.delta : "").join("");
 }
 
@@ -111,7 +111,7 @@ Deno.test("for any pieces, the text ends exactly before the stop text that is co
       isStream,
     );
     assert(result.ok);
-    assertEquals(saidBy(result.value), expected);
+    assertEquals(textIn(result.value), expected);
     const stopText = whole.slice(expected.length, end);
     const ending = ends.length === 0 ? { reason: "length" } : { reason: "stop", stopText };
     assertEquals<unknown>(result.value.at(-1), { type: "finish", ...ending });
@@ -127,7 +127,7 @@ Deno.test("the text of a response in any pieces becomes the same call or a failu
     });
     const last: StreamEvent = { type: "finish", reason: "stop" };
     const pieces = verify([PROMISES.textCall], [...events, last]);
-    const once = verify([PROMISES.textCall], [{ type: "text", delta: saidBy(events) }, last]);
+    const once = verify([PROMISES.textCall], [{ type: "text", delta: textIn(events) }, last]);
     assertEquals<unknown>(pieces.result, once.result);
   }));
 });

@@ -263,9 +263,9 @@ Deno.test("the text of a strict format must be an object of its schema", () => {
 Deno.test("a stream ends before the first stop text, also across pieces", () => {
   for (const pieces of [["abENDcd"], ["ab", "E", "N", "D", "cd"], ["abE", "ND"]]) {
     const { result, isDone } = verify([PROMISES.stop], [...texts(...pieces), STOP]);
-    const said = valueOf(result);
-    assertEquals(said.map((event) => event.type === "text" ? event.delta : "").join(""), "ab");
-    assertEquals<unknown>(said.at(-1), { ...STOP, stopText: "END" });
+    const verified = valueOf(result);
+    assertEquals(verified.map((event) => event.type === "text" ? event.delta : "").join(""), "ab");
+    assertEquals<unknown>(verified.at(-1), { ...STOP, stopText: "END" });
     assertEquals(isDone, true);
   }
 });

@@ -32,9 +32,9 @@ const STREAMS = fc.tuple(
   SAID,
   fc.infiniteStream(fc.nat(1000)),
 )
-  .map(([given, said, choices]) => {
+  .map(([given, expected, choices]) => {
     const sources: StreamEvent[][] = [
-      said,
+      expected,
       ...given.map(({ pieces }, index) => [call(index), ...pieces.map((one) => more(index, one))]),
     ].map((events) => [...events]);
     const events: StreamEvent[] = [];
@@ -44,7 +44,7 @@ const STREAMS = fc.tuple(
       if (next === undefined) break;
       events.push(next);
     }
-    return { events: [...events, finish()], given, said };
+    return { events: [...events, finish()], given, expected };
   });
 
 /**
@@ -80,11 +80,11 @@ Deno.test("in any interleaving the blocks are 0 to n, each started and stopped o
 });
 
 Deno.test("in any interleaving all text, thinking and arguments arrive, and calls keep their order", () => {
-  fc.assert(fc.property(STREAMS, ({ events, given, said }) => {
+  fc.assert(fc.property(STREAMS, ({ events, given, expected }) => {
     const content = contentOf(encoded(events));
     const joined = (name: string) => content.map((block) => block[name] ?? "").join("");
     const spoken = (type: string) =>
-      said.map((event) => event.type === type && "delta" in event ? event.delta : "").join("");
+      expected.map((event) => event.type === type && "delta" in event ? event.delta : "").join("");
     assertEquals(joined("text"), spoken("text"));
     assertEquals(joined("thinking"), spoken("reasoning"));
     const calls = content.filter(({ type }) => type === "tool_use");

@@ -183,8 +183,8 @@ const STOPS: readonly [readonly StreamEvent[], string, unknown][] = [
 
 Deno.test("the stop reason follows from the finish reason, the calls and the refusal", () => {
   for (const [events, reason, details] of STOPS) {
-    const said = [...encoded(events)].at(-2);
-    assertEquals<unknown>(said?.delta, {
+    const last = [...encoded(events)].at(-2);
+    assertEquals<unknown>(last?.delta, {
       stop_reason: reason,
       stop_sequence: null,
       stop_details: details,
@@ -201,8 +201,8 @@ Deno.test("a response that the gateway ended at a stop text names it, unless it 
     [[call(0, "{}"), { ...stopped, reason: "tool_calls" }], "tool_use", null],
   ];
   for (const [events, stop_reason, stop_sequence] of lines) {
-    const said = [...encoded(events)].at(-2);
-    assertEquals<unknown>(said?.delta, { stop_reason, stop_sequence, stop_details: null });
+    const last = [...encoded(events)].at(-2);
+    assertEquals<unknown>(last?.delta, { stop_reason, stop_sequence, stop_details: null });
     const message = whole(events);
     assertEquals<unknown>([message.stop_reason, message.stop_sequence], [
       stop_reason,
@@ -404,14 +404,14 @@ Deno.test("a failure at any point gives exactly one error record and no message_
       const step = encoder.push(event);
       return step.ok ? [...step.value] : [];
     });
-    const said = readRecords([...before, ...encoder.fail(BROKEN)]);
-    assertEquals(said.filter(({ type }) => type === "error").length, 1);
-    assertEquals<unknown>(said.at(-1), {
+    const records = readRecords([...before, ...encoder.fail(BROKEN)]);
+    assertEquals(records.filter(({ type }) => type === "error").length, 1);
+    assertEquals<unknown>(records.at(-1), {
       type: "error",
       error: { type: "api_error", message: "The upstream fell silent." },
       request_id: "r-1",
     });
-    assert(!said.some(({ type }) => type === "message_stop" || type === "message_delta"));
+    assert(!records.some(({ type }) => type === "message_stop" || type === "message_delta"));
     assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
   }
 });

@@ -235,10 +235,10 @@ Deno.test("members of a result with another type are refused by their path", () 
 Deno.test("calls that the next user message does not answer are refused by their ids", () => {
   const rest =
     "Each `tool_use` block must have a corresponding `tool_result` block in the next message.";
-  const said = { role: "assistant", content: "A" };
+  const turn = { role: "assistant", content: "A" };
   const dialogues: JsonValue[][] = [
     answered(["t", "u", "v"], result("u", "R")),
-    [USER, { role: "assistant", content: ["t", "v"].map(use) }, said, USER],
+    [USER, { role: "assistant", content: ["t", "v"].map(use) }, turn, USER],
     [USER, { role: "assistant", content: ["t", "v"].map(use) }],
     [USER, { role: "assistant", content: ["t", "v"].map(use) }, { role: "system", content: "S" }],
   ];

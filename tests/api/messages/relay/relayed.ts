@@ -86,10 +86,10 @@ export function relayed(
   const world = scriptedWorld({
     async fetch(url, init) {
       const provider = new URL(url).hostname.split(".")[0] ?? "";
-      const said = sent.filter((one) => one.provider === provider).length;
+      const calls = sent.filter((one) => one.provider === provider).length;
       const headers = new Headers(init.headers);
       sent.push({ provider, url, headers, body: await new Response(init.body ?? null).text() });
-      const says = script[provider]?.[said] ?? script[provider]?.at(-1) ?? { body: "" };
+      const says = script[provider]?.[calls] ?? script[provider]?.at(-1) ?? { body: "" };
       const parts = pieces(utf8Bytes(says.body), 64);
       const body = says.ending === undefined
         ? streamOf(parts)

@@ -102,12 +102,12 @@ Deno.test("thinking is off where sealed blocks are cut in the running tool loop"
   // A later step had its thinking off, too.
   const bare = { role: "assistant", content: [CALL] };
   assertEquals(off([ASKED, step, RESULTS, bare, RESULTS], ON), [isOff, true]);
-  const said = { role: "assistant", content: [OWN, TEXT] };
+  const turn = { role: "assistant", content: [OWN, TEXT] };
   const signed = { role: "assistant", content: [FOREIGN, CALL] };
   const others: readonly (readonly [JsonValue[], JsonObject])[] = [
     [[ASKED, step, RESULTS], { thinking: { type: "disabled" } }],
     [[ASKED, step, RESULTS, ASKED], ON],
-    [[ASKED, said, ASKED, bare, RESULTS], ON],
+    [[ASKED, turn, ASKED, bare, RESULTS], ON],
     [[ASKED, signed, RESULTS], ON],
     [[ASKED, bare, RESULTS], ON],
   ];

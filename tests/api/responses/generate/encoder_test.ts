@@ -34,10 +34,10 @@ for (const [name, events] of Object.entries(CASES)) {
         assert(step.ok);
         return [...step.value];
       });
-      const said = readEvents([...before, ...encoder.fail(BROKEN)]);
-      assertEquals<unknown>(said.map((event) => event.sequence_number), [...said.keys()]);
-      assertEquals(said[0]?.type, "response.created");
-      assertFailed(said);
+      const records = readEvents([...before, ...encoder.fail(BROKEN)]);
+      assertEquals<unknown>(records.map((event) => event.sequence_number), [...records.keys()]);
+      assertEquals(records[0]?.type, "response.created");
+      assertFailed(records);
       assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
     }
   });
@@ -54,18 +54,18 @@ Deno.test("a failure replaces an unsent terminal event and has its sequence numb
     });
     assert(encoder.end().ok);
     assertEquals(encoder.done(), true);
-    const said = readEvents([...before, ...encoder.fail(BROKEN)]);
-    assertEquals<unknown>(said.map((event) => event.sequence_number), [...said.keys()]);
-    assertEquals(said[0]?.type, "response.created");
-    assertEquals(said.at(-1)?.type, "response.failed");
+    const records = readEvents([...before, ...encoder.fail(BROKEN)]);
+    assertEquals<unknown>(records.map((event) => event.sequence_number), [...records.keys()]);
+    assertEquals(records[0]?.type, "response.created");
+    assertEquals(records.at(-1)?.type, "response.failed");
     assertEquals(encoder.resource()?.status, "failed");
     assertEquals([encoder.fail(BROKEN), encoder.end()], [[], { ok: true, value: [] }]);
   }
 });
 
 /** The last event is the failure, and its output is what was begun: the open item incomplete. */
-function assertFailed(said: readonly JsonObject[]): void {
-  const last = said.at(-1);
+function assertFailed(records: readonly JsonObject[]): void {
+  const last = records.at(-1);
   const response = isObject(last?.response) ? last.response : {};
   assertEquals(last?.type, "response.failed");
   assertEquals<unknown>(
@@ -77,8 +77,10 @@ function assertFailed(said: readonly JsonObject[]): void {
       null,
     ],
   );
-  const added = said.filter(({ type }) => type === "response.output_item.added");
-  const done = said.flatMap(({ type, item }) => type === "response.output_item.done" ? [item] : []);
+  const added = records.filter(({ type }) => type === "response.output_item.added");
+  const done = records.flatMap(({ type, item }) =>
+    type === "response.output_item.done" ? [item] : []
+  );
   const output = Array.isArray(response.output) ? response.output : [];
   assertEquals(output.length, added.length);
   assertEquals(output.slice(0, done.length), done);
@@ -112,12 +114,12 @@ Deno.test("a response without a finish reason fails, streamed or not", () => {
 });
 
 Deno.test("the last usage of the upstream is reported, and absent usage is null", () => {
-  const [quiet, told] = [[], [{ type: "usage", usage: USAGE } as const]].map((usage) => {
+  const [quiet, counted] = [[], [{ type: "usage", usage: USAGE } as const]].map((usage) => {
     const response = encoded([text("Hi"), ...usage, finish()]).at(-1)?.response;
     return isObject(response) ? response.usage : undefined;
   });
   assertEquals<unknown>(quiet, null);
-  assertEquals<unknown>(told, {
+  assertEquals<unknown>(counted, {
     input_tokens: 3,
     input_tokens_details: { cached_tokens: 1, cache_write_tokens: 2 },
     output_tokens: 40,
@@ -211,15 +213,15 @@ Deno.test("signed thinking stays in one item, and the next thinking begins a new
 
 Deno.test("a whole response writes no records", () => {
   const { stringify } = JSON;
-  const said = "a".repeat(1000);
+  const long = "a".repeat(1000);
   let written = 0;
   JSON.stringify = (value: unknown) => {
     const json = stringify(value);
-    if (json.includes(said)) written += 1;
+    if (json.includes(long)) written += 1;
     return json;
   };
   try {
-    assert(encodeResponse([text(said), finish()], labelsOf()).ok);
+    assert(encodeResponse([text(long), finish()], labelsOf()).ok);
   } finally {
     JSON.stringify = stringify;
   }

@@ -129,7 +129,7 @@ Deno.test("prompt cache options are repeated, even if the upstream does not know
     prompt_cache_retention: "24h",
     prompt_cache_options: { mode: "implicit", ttl: "30m" },
   };
-  const told = resourceOf(hints);
-  assertEquals(told.prompt_cache_retention, hints.prompt_cache_retention);
-  assertEquals(told.prompt_cache_options, hints.prompt_cache_options);
+  const built = resourceOf(hints);
+  assertEquals(built.prompt_cache_retention, hints.prompt_cache_retention);
+  assertEquals(built.prompt_cache_options, hints.prompt_cache_options);
 });

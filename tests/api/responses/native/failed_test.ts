@@ -56,7 +56,7 @@ Deno.test("a failure repeats the fields that the stream sent for its response", 
 });
 
 Deno.test("fields of the stream cannot override the failure", async () => {
-  const told = {
+  const shown = {
     completed_at: 5,
     error: { code: "other", message: "x" },
     incomplete_details: { reason: "max_output_tokens" },
@@ -66,7 +66,7 @@ Deno.test("fields of the stream cannot override the failure", async () => {
     model: 5,
     metadata: null,
   };
-  const failed = await failureAfter(sse(lifecycle("response.created", 0, told)) + DELTA, 2);
+  const failed = await failureAfter(sse(lifecycle("response.created", 0, shown)) + DELTA, 2);
   assertEquals<unknown>(
     [failed.completed_at, failed.incomplete_details, failed.usage, failed.output],
     [null, null, null, []],

@@ -34,8 +34,8 @@ for (const [first, ending] of (["clean", "reset"] as const).entries()) {
           assert(text.startsWith(before) && broken !== null && outcome === null, `${at} bytes`);
           const rest = text.slice(before.length);
           assertEquals(rest.split("\n\n").length, 2, rest);
-          const told = /.*"sequence_number": ?(\d+)/s.exec(before)?.[1];
-          assertEquals<unknown>(failureIn(rest, Number(told) + 1).id, "resp_1");
+          const number = /.*"sequence_number": ?(\d+)/s.exec(before)?.[1];
+          assertEquals<unknown>(failureIn(rest, Number(number) + 1).id, "resp_1");
         }
       }
     });

@@ -26,7 +26,7 @@ function changed(members: JsonObject): Breach {
   return (sequence) => sse(delta(sequence, members));
 }
 
-function told(type: string, response: JsonObject, name?: string): Breach {
+function breachOf(type: string, response: JsonObject, name?: string): Breach {
   return (sequence) => sse(lifecycle(type, sequence, response), name);
 }
 
@@ -42,7 +42,8 @@ const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])
   [
     "a response with a second id",
     /a key comes twice/,
-    (n) => told("response.in_progress", {})(n).replace('"response":{', '"response":{"id":"other",'),
+    (n) =>
+      breachOf("response.in_progress", {})(n).replace('"response":{', '"response":{"id":"other",'),
   ],
   ["an early [DONE]", /end of its stream/, () => "data: [DONE]\n\n"],
   ["no type", /without a type/, (n) => sse({ sequence_number: n }, null)],
@@ -72,16 +73,20 @@ const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])
     /another response/,
     (n) => sse({ ...lifecycle("response.in_progress", n), response_id: "resp_2" }),
   ],
-  ["response.created without an id", /exact id/, told("response.created", { id: undefined })],
-  ["response.created with an id of spaces", /exact id/, told("response.created", { id: " " })],
+  ["response.created without an id", /exact id/, breachOf("response.created", { id: undefined })],
+  ["response.created with an id of spaces", /exact id/, breachOf("response.created", { id: " " })],
   [
     "response.created without a response",
     /exact id/,
     (n) => sse({ type: "response.created", sequence_number: n, response_id: "resp_1" }),
   ],
-  ["a terminal without an id", /exact id/, told("response.completed", { id: undefined })],
-  ["a terminal with an empty id", /exact id/, told("response.failed", { id: "" })],
-  ["a terminal with a space behind its id", /exact id/, told("response.completed", { id: "a " })],
+  ["a terminal without an id", /exact id/, breachOf("response.completed", { id: undefined })],
+  ["a terminal with an empty id", /exact id/, breachOf("response.failed", { id: "" })],
+  [
+    "a terminal with a space behind its id",
+    /exact id/,
+    breachOf("response.completed", { id: "a " }),
+  ],
   [
     "a terminal without a response",
     /exact id/,
@@ -90,34 +95,38 @@ const BREACHES: readonly (readonly [what: string, says: RegExp, breach: Breach])
   [
     "a terminal with another object",
     /without a Response object/,
-    told("response.completed", { object: "chat.completion" }),
+    breachOf("response.completed", { object: "chat.completion" }),
   ],
-  ["a terminal of another name", /name and type/, told("response.completed", {}, "response.done")],
+  [
+    "a terminal of another name",
+    /name and type/,
+    breachOf("response.completed", {}, "response.done"),
+  ],
   [
     "a terminal with the name of another",
     /name and type/,
-    told("response.incomplete", {}, "response.completed"),
+    breachOf("response.incomplete", {}, "response.completed"),
   ],
   [
     "a piece of text with the name of a terminal",
     /name and type/,
     (n) => sse(delta(n), "response.completed"),
   ],
-  ["a terminal without a status", /type and status/, told("response.failed", { status: null })],
+  ["a terminal without a status", /type and status/, breachOf("response.failed", { status: null })],
   [
     "a terminal with the status of another",
     /type and status/,
-    told("response.completed", { status: "incomplete" }),
+    breachOf("response.completed", { status: "incomplete" }),
   ],
   [
     "a terminal that is still in progress",
     /type and status/,
-    told("response.completed", { status: "in_progress" }),
+    breachOf("response.completed", { status: "in_progress" }),
   ],
   [
     "a cancelled terminal that is completed",
     /type and status/,
-    told("response.cancelled", { status: "completed" }),
+    breachOf("response.cancelled", { status: "completed" }),
   ],
   [
     "a terminal that is nested too deeply",
@@ -150,8 +159,8 @@ for (const [what, says, breach] of BREACHES) {
 /** Breaches of what an earlier event has settled. */
 const LATER: readonly (readonly [what: string, says: RegExp, breach: Breach])[] = [
   ["another response_id", /another response/, changed({ response_id: "resp_2" })],
-  ["another nested id", /another response/, told("response.in_progress", { id: "resp_2" })],
-  ["the terminal of another", /another response/, told("response.completed", { id: "resp_2" })],
+  ["another nested id", /another response/, breachOf("response.in_progress", { id: "resp_2" })],
+  ["the terminal of another", /another response/, breachOf("response.completed", { id: "resp_2" })],
   ["the same sequence number", /not above/, (n) => sse(delta(n - 1))],
   ["a terminal of the same number", /not above/, (n) => sse(lifecycle("response.failed", n - 1))],
   ["a lower sequence number", /not above/, () => sse(delta(0))],
@@ -174,7 +183,7 @@ for (const [what, says, breach] of LATER) {
 }
 
 /** Errors as providers write them in a stream, each with the error that the client receives. */
-const ERRORS: readonly (readonly [text: string, told: JsonObject])[] = [
+const ERRORS: readonly (readonly [text: string, shown: JsonObject])[] = [
   [
     sse({ type: "error", code: "boom", message: "No.", param: null, sequence_number: 0 }),
     { message: "No.", type: "server_error", param: null, code: "boom" },
@@ -190,13 +199,13 @@ const ERRORS: readonly (readonly [text: string, told: JsonObject])[] = [
 ];
 
 Deno.test("an error event before the first response event is the provider's error", async () => {
-  for (const [text, told] of ERRORS) {
+  for (const [text, shown] of ERRORS) {
     for (const before of ["", keepalive(0)]) {
       const { refused } = await relayed(before + text);
       assert(refused?.kind === "upstream_unavailable" && "upstream" in refused);
-      assertEquals<unknown>(refused.upstream?.error, told);
+      assertEquals<unknown>(refused.upstream?.error, shown);
       const body = new TextDecoder().decode(openaiErrors.whole(refused, "id").body);
-      assertEquals<unknown>(JSON.parse(body), { error: told });
+      assertEquals<unknown>(JSON.parse(body), { error: shown });
     }
   }
 });

@@ -38,8 +38,8 @@ Deno.test("encrypted reasoning of others is sent as it came", async () => {
 
 Deno.test("a stored conversation is sent to a native target without sealed reasoning, by its field", async () => {
   const { post, requests } = gateway();
-  const said = { type: "message", role: "user", content: [{ type: "input_text", text: "A" }] };
-  const { json } = await post("/conversations", { items: [said, reasoning("rs_1", SEAL)] });
+  const question = { type: "message", role: "user", content: [{ type: "input_text", text: "A" }] };
+  const { json } = await post("/conversations", { items: [question, reasoning("rs_1", SEAL)] });
   const reply = await post("/responses", {
     model: "m",
     conversation: textAt(json, "id"),

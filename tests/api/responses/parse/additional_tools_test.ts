@@ -91,9 +91,9 @@ Deno.test("two tools of one name, and a tool of another type, are refused by the
 });
 
 Deno.test("a request that declares no tools has those of the last stored turn that has declared some", () => {
-  const said = { type: "message", ...USER };
+  const question = { type: "message", ...USER };
   const named = (...names: string[]) => additional(names.map((name) => ({ ...TOOL, name })));
-  const kept = [named("old"), said, named("a"), named("b"), said];
+  const kept = [named("old"), question, named("a"), named("b"), question];
   const continued = { input: "And?", previous_response_id: "resp_1" };
   assertEquals(namesIn(continued, kept), ["a", "b"]);
   assertEquals(namesIn({ ...continued, tools: [] }, kept), ["a", "b"]);

@@ -18,7 +18,7 @@ const TARGETS = {
 };
 
 /** The refusal of this request for a target of the wire. */
-function told(wire: Wire, body: JsonObject) {
+function messagesOf(wire: Wire, body: JsonObject) {
   assert(wire.name === "messages" || wire.name === "local");
   const translated = translateFor(TARGETS[wire.name], { input: "hi", ...body });
   const encoded = translated.ok ? translated.value.encode() : translated;
@@ -84,7 +84,7 @@ const CASES: readonly (readonly [Wire, string, JsonObject])[] = [
 
 for (const [wire, param, body] of CASES) {
   Deno.test(`${wire.name} refuses ${param} by the client's own path: ${JSON.stringify(body)}`, () => {
-    const refused = told(wire, body);
+    const refused = messagesOf(wire, body);
     assertEquals(refusalOf(refused)[1], param);
     assertStringIncludes(messageOf(refused.failure), `'${param}'`);
   });

@@ -111,10 +111,10 @@ Deno.test("text and tool arguments are decoded unchanged", () => {
     fc.property(fc.array(item, { maxLength: 5 }), (list) => {
       const output = list.map(itemOf);
       const response = { ...LABELS, status: "completed", output };
-      const [said, calls, tokens] = joined(valueOf(decodeText(JSON.stringify(response))));
+      const [decoded, calls, tokens] = joined(valueOf(decodeText(JSON.stringify(response))));
       const of = (kind: Item["kind"]) => list.filter((made) => made.kind === kind);
       const spoken = (kind: Item["kind"]) => of(kind).flatMap((made) => made.texts).join("");
-      assertEquals<unknown>(said, {
+      assertEquals<unknown>(decoded, {
         text: spoken("message"),
         refusal: "",
         reasoning: spoken("reasoning"),
