@@ -113,7 +113,7 @@ function begunBlock({ type, item, content_block }: JsonObject): JsonObject | nul
 }
 
 /** Events with a piece of what the model says. */
-const SAID_DELTAS = ["response.output_text.delta", "response.refusal.delta"];
+const TEXT_DELTAS = ["response.output_text.delta", "response.refusal.delta"];
 
 /** Event with a piece of what a tool gets. */
 const CALL_DELTA = /^response\.\w+_call_(?:arguments|input)\.delta$/;
@@ -132,6 +132,6 @@ function appendBlocks(
   if (isObject(delta)) {
     append("assistant", delta.text ?? delta.thinking);
     append(call, delta.partial_json);
-  } else if (SAID_DELTAS.some((one) => one === type)) append("assistant", delta);
+  } else if (TEXT_DELTAS.some((one) => one === type)) append("assistant", delta);
   else if (typeof type === "string" && CALL_DELTA.test(type)) append(call, delta);
 }

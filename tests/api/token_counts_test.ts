@@ -251,7 +251,7 @@ Deno.test("times and prices next to the counts may have fractions", async () => 
 });
 
 Deno.test("a fraction of a cached token is an invalid response also where DeepSeek names it", async () => {
-  const text = said("compat", false, { input: 5, output: 4 })
+  const text = responseText("compat", false, { input: 5, output: 4 })
     .replace('"usage":{', '"usage":{"prompt_cache_hit_tokens":1.5,');
   const world = scriptedWorld({ fetch: () => answers(200, text) });
   const calls = stateCalls(createApp(newGateway(compile(configOf(CONFIG), 1), world, [])));

@@ -12,7 +12,7 @@ const TOOL = { name: "look", input_schema: { type: "object" } };
 const CALL = { type: "tool_use", id: "c1", name: "look", input: {} };
 const RESULT = { type: "tool_result", tool_use_id: "c1", content: "sunny" };
 const ASKED = { role: "user", content: "Weather?" };
-const SAID = { role: "assistant", content: "Let me see." };
+const TURN = { role: "assistant", content: "Let me see." };
 const CALLED = { role: "assistant", content: [CALL] };
 const FUNCTION = { name: "look", parameters: { type: "object" } };
 
@@ -144,7 +144,7 @@ for (const [path, loop] of Object.entries(LOOPS)) {
 
   Deno.test(`a request without calls, or with thinking off, keeps its refusal, ${path}`, async () => {
     const pool = gatewayOf(() => refuse());
-    await pool.post(path, { model: "m", ...loop, [listOf(path)]: [ASKED, SAID, ASKED] });
+    await pool.post(path, { model: "m", ...loop, [listOf(path)]: [ASKED, TURN, ASKED] });
     assertEquals(offs(pool), [false]);
     if (path === "/responses") return;
     await pool.post(path, { model: "m", ...loop, thinking: { type: "disabled" } });
@@ -154,11 +154,11 @@ for (const [path, loop] of Object.entries(LOOPS)) {
   Deno.test(`a loop that a text of the user has interrupted is repeated too, ${path}`, async () => {
     const list = loop[listOf(path)];
     assert(Array.isArray(list));
-    for (const more of [[ASKED], [SAID, ASKED]]) {
+    for (const more of [[ASKED], [TURN, ASKED]]) {
       const pool = gatewayOf(wanting);
       const body = { model: "m", ...loop, [listOf(path)]: [...list, ...more] };
       assertEquals([(await pool.post(path, body)).status, offs(pool)], [200, [false, true]]);
-      const later = { ...body, [listOf(path)]: [...list, SAID, ASKED, SAID, ASKED] };
+      const later = { ...body, [listOf(path)]: [...list, TURN, ASKED, TURN, ASKED] };
       assertEquals([(await pool.post(path, later)).status, offs(pool)], [400, [
         false,
         true,

@@ -8,7 +8,7 @@ const USAGE = { prompt_tokens: 9, completion_tokens: 4, total_tokens: 13 };
 const EARLIER = { prompt_tokens: 9, completion_tokens: 1, total_tokens: 10 };
 
 /** Each way in which upstreams send their usage. */
-const TOLD: readonly (readonly [name: string, text: string])[] = [
+const REPORTED: readonly (readonly [name: string, text: string])[] = [
   [
     "in a chunk of its own",
     sse(ROLE, HELLO, finish(), { ...IDENTITY, choices: [], usage: USAGE }, "[DONE]"),
@@ -65,7 +65,7 @@ function withoutUsage({ usage: _usage, ...rest }: JsonObject): JsonObject {
   return rest;
 }
 
-for (const [name, text] of TOLD) {
+for (const [name, text] of REPORTED) {
   Deno.test(`usage received ${name} is sent once, last, to a client that requests it`, async () => {
     const call = await streamed(text, { fields: WITH_USAGE });
     const { ending, chunks } = delivered(call.text);

@@ -7,7 +7,7 @@ import { providerOf } from "../support/translated.ts";
 import { promptOf } from "./prompt_of.ts";
 
 const USER = { role: "user", content: "hi" };
-const SAID = { role: "assistant", content: "A" };
+const TURN = { role: "assistant", content: "A" };
 const CALLING = {
   role: "assistant",
   content: null,
@@ -42,7 +42,7 @@ Deno.test("instructions at the head stay", () => {
 
 Deno.test("an instruction behind a user message ends it, and one before it begins it", () => {
   assertEquals<unknown>(
-    folded(system("S"), USER, system("T"), SAID, system("D", "developer"), USER),
+    folded(system("S"), USER, system("T"), TURN, system("D", "developer"), USER),
     {
       turns: [
         ["instruction", "S"],
@@ -56,7 +56,7 @@ Deno.test("an instruction behind a user message ends it, and one before it begin
 });
 
 Deno.test("instructions without a user message next to them are one at their place", () => {
-  assertEquals<unknown>(folded(USER, SAID, system("T"), system("U"), SAID).turns, [
+  assertEquals<unknown>(folded(USER, TURN, system("T"), system("U"), TURN).turns, [
     ["user", "hi"],
     ["assistant", "A"],
     ["user", "[system]\nT\n\n[system]\nU"],
@@ -80,7 +80,7 @@ Deno.test("an instruction never comes between calls and their results", () => {
 Deno.test("an instruction next to a user message of parts is a part of it", () => {
   const part = (text: string) => ({ type: "text", text });
   const both = system([part("S"), part("T")]);
-  assertEquals<unknown>(folded(SAID, both, { role: "user", content: [part("a")] }, both).turns, [
+  assertEquals<unknown>(folded(TURN, both, { role: "user", content: [part("a")] }, both).turns, [
     ["assistant", "A"],
     ["user", ["[system]\nST", "a", "[system]\nST"]],
   ]);

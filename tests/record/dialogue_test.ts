@@ -71,8 +71,8 @@ Deno.test("a refusal is what the model says, and the call of a custom tool has i
       ),
     ]
   ) {
-    const [, said] = dialogueOf(newRecord({ response }));
-    assertEquals(said, { role: "assistant", text: "I will not." });
+    const [, answer] = dialogueOf(newRecord({ response }));
+    assertEquals(answer, { role: "assistant", text: "I will not." });
   }
   for (
     const response of [

@@ -3,7 +3,7 @@ import { assertEquals } from "../support/assert.ts";
 import { callSimulator } from "./call_simulator.ts";
 
 const USER = { role: "user", content: "Hi" };
-const TOLD = 'The tools said "one" and "two".';
+const QUOTED = 'The tools said "one" and "two".';
 const COMPAT = "/compat/v1/chat/completions";
 
 /** Two calls in each protocol, with the results in the other order. */
@@ -70,7 +70,7 @@ async function textOf(path: string, body: JsonObject): Promise<string> {
 
 for (const [path, body] of Object.entries(SWAPPED)) {
   Deno.test(`results of parallel calls are repeated in the order of the calls at ${path}`, async () => {
-    assertEquals(await textOf(path, { model: "sim-tools-parallel", ...body }), TOLD);
+    assertEquals(await textOf(path, { model: "sim-tools-parallel", ...body }), QUOTED);
   });
 }
 

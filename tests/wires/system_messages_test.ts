@@ -7,7 +7,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { providerOf, targetAt, valueOf, type Written } from "../support/translated.ts";
 
 const USER = { role: "user", content: "hi" };
-const SAID = { role: "assistant", content: "A" };
+const TURN = { role: "assistant", content: "A" };
 const LEADING: Written = { system_messages: "leading" };
 const EVERY: readonly WireName[] = ["compat", "local", "messages", "responses"];
 
@@ -29,33 +29,33 @@ function sentMessages(messages: readonly JsonObject[], written: Written = LEADIN
 }
 
 Deno.test("by default system messages are sent in their places", () => {
-  const messages = [system("S"), USER, system("T"), SAID, system("U"), USER];
+  const messages = [system("S"), USER, system("T"), TURN, system("U"), USER];
   assertEquals(sentMessages(messages, {}), messages);
 });
 
 Deno.test("with leading, a system message behind a user message ends that message", () => {
-  assertEquals(sentMessages([system("S"), USER, system("T"), SAID, USER]), [
+  assertEquals(sentMessages([system("S"), USER, system("T"), TURN, USER]), [
     system("S"),
     { role: "user", content: "hi\n\n[system]\nT" },
-    SAID,
+    TURN,
     USER,
   ]);
 });
 
 Deno.test("with leading, a system message before a user message begins that message", () => {
-  assertEquals(sentMessages([USER, SAID, system("T"), USER]), [
+  assertEquals(sentMessages([USER, TURN, system("T"), USER]), [
     USER,
-    SAID,
+    TURN,
     { role: "user", content: "[system]\nT\n\nhi" },
   ]);
 });
 
 Deno.test("with leading, a system message without a user message next to it is one at its place", () => {
-  assertEquals(sentMessages([USER, SAID, system("T"), system("U"), SAID]), [
+  assertEquals(sentMessages([USER, TURN, system("T"), system("U"), TURN]), [
     USER,
-    SAID,
+    TURN,
     { role: "user", content: "[system]\nT\n\n[system]\nU" },
-    SAID,
+    TURN,
   ]);
   const calls = { role: "assistant", content: null, tool_calls: [] };
   const result = { role: "tool", tool_call_id: "t", content: "R" };
@@ -82,8 +82,8 @@ Deno.test("with leading, a system message next to a user message of parts is a p
   const part = (text: string) => ({ type: "text", text });
   const parts = { role: "user", content: [part("a"), part("b")] };
   const both = { role: "system", content: [part("S"), part("T")] };
-  assertEquals(sentMessages([SAID, both, parts, both]), [
-    SAID,
+  assertEquals(sentMessages([TURN, both, parts, both]), [
+    TURN,
     { role: "user", content: [part("[system]\nST"), part("a"), part("b"), part("[system]\nST")] },
   ]);
 });
@@ -112,7 +112,7 @@ Deno.test("with leading, all other text of the request keeps its characters", ()
 
 Deno.test("with leading, every protocol gets the folded messages, and each lost role is named", () => {
   for (const wire of EVERY) {
-    const text = JSON.stringify({ messages: [system("S"), USER, system("T"), SAID, USER] });
+    const text = JSON.stringify({ messages: [system("S"), USER, system("T"), TURN, USER] });
     const encoded = valueOf(encode(text, wire, LEADING));
     const sent = encoded.payload?.text() ?? "";
     assert(sent.includes("hi\\n\\n[system]\\nT"), `${wire}: ${sent}`);
@@ -123,7 +123,7 @@ Deno.test("with leading, every protocol gets the folded messages, and each lost 
 Deno.test("with leading, a refusal names the message that the client sent", () => {
   const bad = { role: "user", content: [{ type: "input_audio" }] };
   const text = JSON.stringify({
-    messages: [USER, SAID, system("S"), SAID, system("T"), system("U"), bad],
+    messages: [USER, TURN, system("S"), TURN, system("T"), system("U"), bad],
   });
   for (const wire of ["local", "responses", "messages"] as const) {
     const refused = encode(text, wire, LEADING);
@@ -139,7 +139,7 @@ Deno.test("with leading, stored reasoning stays with its assistant message", () 
     account: "account",
     blocks: [{ callsBefore: 0, value: block }],
   }]]);
-  const messages = [USER, system("S"), SAID, USER];
+  const messages = [USER, system("S"), TURN, USER];
   const document = valueOf(parseDocument(JSON.stringify({ messages })));
   const chat = { document, stream: false, includeUsage: false, reasoning };
   const provider = providerOf(wires.messages, LEADING);
@@ -151,5 +151,5 @@ Deno.test("with leading, stored reasoning stays with its assistant message", () 
 
 Deno.test("with leading, a system message that is no text stays, for the upstream to judge", () => {
   const odd = { role: "system", content: [{ type: "image_url" }] };
-  assertEquals(sentMessages([USER, odd, SAID]), [USER, odd, SAID]);
+  assertEquals(sentMessages([USER, odd, TURN]), [USER, odd, TURN]);
 });

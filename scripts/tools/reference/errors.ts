@@ -31,10 +31,10 @@ interface ErrorEntry {
 const EARLY_COLUMN = "after an early head";
 
 /** Faults that no attempt has, or whose client has left. */
-const UNTOLD: readonly FaultKind[] = ["no_route", "client_cancelled", "upstream_idle"];
+const UNREPORTED: readonly FaultKind[] = ["no_route", "client_cancelled", "upstream_idle"];
 
 /** Refusals that may end a call that has begun: a shutdown ends its stream. */
-const TOLD: readonly RefusalKind[] = ["draining"];
+const REPORTED: readonly RefusalKind[] = ["draining"];
 
 /** Returns the page `docs/reference/errors.md`. */
 export function errorsPage(): string {
@@ -110,7 +110,7 @@ function entries(): readonly ErrorEntry[] {
       isRetried: false,
       fallsBack: false,
       logEnd,
-      early: TOLD.includes(kind) ? earlyWords(refuse(kind, "").failure) : "–",
+      early: REPORTED.includes(kind) ? earlyWords(refuse(kind, "").failure) : "–",
       doc,
     };
   });
@@ -132,7 +132,7 @@ function entries(): readonly ErrorEntry[] {
 }
 
 function earlyWordsOf(kind: FaultKind): string {
-  return UNTOLD.includes(kind) ? "–" : earlyWords(fault(kind, "").failure);
+  return UNREPORTED.includes(kind) ? "–" : earlyWords(fault(kind, "").failure);
 }
 
 /** Returns the type and the code of a failure after an early head, in Messages and Responses. */

@@ -21,7 +21,7 @@ function completed(events: readonly StreamEvent[]) {
   return JSON.parse(JSON.stringify(valueOf(encodeCompletion(events, LABELS)).body));
 }
 
-const TOLD: readonly StreamEvent[] = [
+const EVENTS: readonly StreamEvent[] = [
   { type: "text", delta: "a", logprobs: [A] },
   { type: "text", delta: "x" },
   { type: "text", delta: "", logprobs: [B] },
@@ -29,7 +29,7 @@ const TOLD: readonly StreamEvent[] = [
 ];
 
 Deno.test("logprobs are carried next to the text of the same chunk", () => {
-  const relayed = chunksOf(TOLD).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
+  const relayed = chunksOf(EVENTS).map(({ choices: [choice] }) => [choice.delta, choice.logprobs]);
   assertEquals(relayed, [
     [{ role: "assistant", content: "" }, null],
     [{ content: "a" }, { content: [A], refusal: null }],
@@ -40,7 +40,7 @@ Deno.test("logprobs are carried next to the text of the same chunk", () => {
 });
 
 Deno.test("a completion has all tokens in their order", () => {
-  const [choice] = completed(TOLD).choices;
+  const [choice] = completed(EVENTS).choices;
   assertEquals(choice.message.content, "ax");
   assertEquals(choice.logprobs, { content: [A, B], refusal: null });
 });

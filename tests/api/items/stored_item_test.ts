@@ -12,7 +12,7 @@ import { requestFields } from "../responses/request_fields.ts";
 const MINT = { uuid: () => "00000000-0000-0000-0000-000000000000" };
 
 /** Members that listed items have even when they are null. */
-const SAID_BY_NULL = [
+const NULL_MEMBERS = [
   "additional_tools.tools[0].parameters",
   "additional_tools.tools[0].strict",
   "additional_tools.tools[0].tools[0].parameters",
@@ -66,7 +66,7 @@ Deno.test(
       if (!OPEN.test(path) && hasNull(toStoredItem(item, MINT))) kept.add(`${type}.${below}`);
     }
     assert(count > 200, String(count));
-    assertEquals([...kept].toSorted(), SAID_BY_NULL);
+    assertEquals([...kept].toSorted(), NULL_MEMBERS);
   },
 );
 

@@ -17,7 +17,7 @@ import { reasoning, signed, text } from "./event_cases.ts";
 import { messagesOf, translate, type Translated } from "./translated.ts";
 
 const USER: JsonObject = { role: "user", content: "q" };
-const SAID: JsonObject = { role: "assistant", content: "a" };
+const TURN: JsonObject = { role: "assistant", content: "a" };
 const BLOCK: JsonObject = { type: "thinking", thinking: "A", signature: "s" };
 
 function openThinking(sealed: string): readonly JsonObject[] | null {
@@ -50,14 +50,14 @@ function sentReasoning({ prompt: { messages } }: Translated): readonly unknown[]
 
 Deno.test("reasoning is sent as text with the next assistant message", () => {
   for (const wire of ["compat", "local", "messages"] as const) {
-    assertEquals(reasoningOf([USER, thought(" A "), thought("B"), SAID], wire), [" A B"]);
+    assertEquals(reasoningOf([USER, thought(" A "), thought("B"), TURN], wire), [" A B"]);
   }
 });
 
 Deno.test("with the context current_turn only the reasoning after the last message of the user is sent as text", () => {
   const call = { type: "function_call", call_id: "c", name: "f", arguments: "{}" };
   const result = { type: "function_call_output", call_id: "c", output: "ok" };
-  const input = [USER, thought("A"), SAID, USER, thought("B"), call, result];
+  const input = [USER, thought("A"), TURN, USER, thought("B"), call, result];
   for (const wire of ["compat", "local"] as const) {
     for (const [context, texts] of [["current_turn", ["B"]], ["all_turns", ["A", "B"]]] as const) {
       const chat = translate({ input, reasoning: { context } }, wire);
@@ -71,12 +71,12 @@ Deno.test("with the context current_turn only the reasoning after the last messa
 
 Deno.test("a summary replaces reasoning without content", () => {
   const summary = [{ type: "summary_text", text: "in " }, { type: "summary_text", text: "short" }];
-  assertEquals(reasoningOf([{ type: "reasoning", summary }, SAID], "compat"), ["in short"]);
+  assertEquals(reasoningOf([{ type: "reasoning", summary }, TURN], "compat"), ["in short"]);
 });
 
 Deno.test("signed thinking is sent as blocks to wires that check signatures, and as text to other wires", () => {
   const other = { type: "redacted_thinking", data: "x" };
-  const items = [USER, thought("A", [BLOCK]), thought("", [other]), SAID];
+  const items = [USER, thought("A", [BLOCK]), thought("", [other]), TURN];
   assertEquals<unknown>(reasoningOf(items, "messages"), [[BLOCK, other]]);
   assertEquals(reasoningOf(items, "compat"), ["A"]);
   assertEquals(reasoningOf(items, "local"), ["A"]);
@@ -85,13 +85,13 @@ Deno.test("signed thinking is sent as blocks to wires that check signatures, and
 Deno.test("the text in encrypted content is used if a client sends no other text", () => {
   const bare = (...sealed: JsonObject[]) => ({ ...thought("", sealed), content: [] });
   for (const wire of ["compat", "local", "messages"] as const) {
-    const items = [USER, bare(reasoningTextBlock(" A ")), bare(reasoningTextBlock("B")), SAID];
+    const items = [USER, bare(reasoningTextBlock(" A ")), bare(reasoningTextBlock("B")), TURN];
     assertEquals(reasoningOf(items, wire), [" A B"]);
   }
-  const visible = [USER, thought("seen", [reasoningTextBlock("sealed")]), SAID];
+  const visible = [USER, thought("seen", [reasoningTextBlock("sealed")]), TURN];
   assertEquals(reasoningOf(visible, "compat"), ["seen"]);
-  assertEquals(reasoningOf([USER, bare(BLOCK), SAID], "compat"), ["A"]);
-  assertEquals<unknown>(reasoningOf([USER, bare(BLOCK), SAID], "messages"), [[BLOCK]]);
+  assertEquals(reasoningOf([USER, bare(BLOCK), TURN], "compat"), ["A"]);
+  assertEquals<unknown>(reasoningOf([USER, bare(BLOCK), TURN], "messages"), [[BLOCK]]);
 });
 
 Deno.test("an item that was generated without signatures carries its text in encrypted content", () => {
@@ -121,7 +121,7 @@ Deno.test("reasoning before a tool call is sent in the message of the call", () 
 
 Deno.test("reasoning without a following assistant message and empty reasoning items are not sent", () => {
   for (
-    const items of [[SAID, thought("A"), USER], [SAID, USER, thought("A")], [thought(""), SAID]]
+    const items of [[TURN, thought("A"), USER], [TURN, USER, thought("A")], [thought(""), TURN]]
   ) {
     assertEquals(reasoningOf(items, "compat"), [undefined]);
   }
@@ -135,10 +135,10 @@ Deno.test("sealed thinking blocks are decoded unchanged, whatever their content"
 
 Deno.test("forged sealed thinking with too many members in total is refused by its path", () => {
   const blocks = (count: number) => Array.from({ length: count }, () => ({}));
-  const items = [USER, thought("A", blocks(150_000)), thought("B", blocks(50_000)), SAID];
+  const items = [USER, thought("A", blocks(150_000)), thought("B", blocks(50_000)), TURN];
   assertEquals(reasoningOf(items, "compat"), ["AB"]);
-  const one = [USER, thought("A", blocks(200_001)), SAID];
-  const together = [...items.slice(0, 3), thought("C", blocks(1)), SAID];
+  const one = [USER, thought("A", blocks(200_001)), TURN];
+  const together = [...items.slice(0, 3), thought("C", blocks(1)), TURN];
   for (const [list, path] of [[one, 1], [together, 3]] as const) {
     const refused = translate({ input: list }, "compat");
     assert(!refused.ok && isRefusal(refused.failure));
@@ -175,7 +175,7 @@ Deno.test("the output of a response is translated back into the model's original
   assertEquals(messagesOf(input, "messages"), [
     USER,
     {
-      ...SAID,
+      ...TURN,
       tool_calls: [{ id: "call_0", type: "function", function: { name: "f", arguments: "{}" } }],
     },
     { role: "tool", tool_call_id: "call_0", content: "ok" },

@@ -14,15 +14,15 @@ function call(members: Written = {}, id = "c1"): Written {
 }
 
 const RESULT = { role: "tool", tool_call_id: "c1", content: "done" };
-const SAID = { content: "Ok" };
+const PLAIN = { content: "Ok" };
 const JSON_TEXT = '{"a":1.0,"b":[null,"x"]}';
 /** The copy of its message that an agent library writes into the text part. */
 const COPY = { role: "assistant", refusal: null, annotations: [], tool_calls: [call()] };
 
 /** Messages as clients send them back, with the message that says the same. */
 const EQUAL: readonly [sent: Written, plain: Written][] = [
-  [{ ...SAID, id: "chatcmpl-1", refusal: null, audio: null, function_call: null }, SAID],
-  [{ ...SAID, annotations: [], thinking_blocks: [], parsed: null }, SAID],
+  [{ ...PLAIN, id: "chatcmpl-1", refusal: null, audio: null, function_call: null }, PLAIN],
+  [{ ...PLAIN, annotations: [], thinking_blocks: [], parsed: null }, PLAIN],
   [{ content: JSON_TEXT, parsed: { b: [null, "x"], a: 1 } }, { content: JSON_TEXT }],
   [{ content: [text('{"a"'), text(":2}")], parsed: { a: 2 } }, {
     content: [text('{"a"'), text(":2}")],
@@ -48,8 +48,8 @@ const EQUAL: readonly [sent: Written, plain: Written][] = [
   [{ content: [{ type: "refusal", refusal: "No.", content: null, role: "assistant" }] }, {
     content: [{ type: "refusal", refusal: "No." }],
   }],
-  [{ ...SAID, provider_specific_fields: null }, SAID],
-  [{ ...SAID, provider_specific_fields: { refusal: null, other: [], role: "assistant" } }, SAID],
+  [{ ...PLAIN, provider_specific_fields: null }, PLAIN],
+  [{ ...PLAIN, provider_specific_fields: { refusal: null, other: [], role: "assistant" } }, PLAIN],
 ];
 
 for (const wire of TRANSLATED) {
@@ -65,11 +65,11 @@ for (const wire of TRANSLATED) {
 }
 
 const NEW: readonly [sent: Written, param: string][] = [
-  [{ ...SAID, id: 1 }, "id"],
-  [{ ...SAID, parsed: { a: 1 } }, "parsed"],
+  [{ ...PLAIN, id: 1 }, "id"],
+  [{ ...PLAIN, parsed: { a: 1 } }, "parsed"],
   [{ content: JSON_TEXT, parsed: { a: 1 } }, "parsed"],
   [{ content: null, refusal: "No.", parsed: {} }, "parsed"],
-  [{ ...SAID, audio: { id: "a" } }, "audio"],
+  [{ ...PLAIN, audio: { id: "a" } }, "audio"],
   [
     { tool_calls: [call({ parsed_arguments: { a: 2 } })] },
     "tool_calls[0].function.parsed_arguments",
@@ -99,15 +99,15 @@ const NEW: readonly [sent: Written, param: string][] = [
     "content[1].reasoning_content",
   ],
   [{ content: [text("a", { id: 1 })] }, "content[0].id"],
-  [{ ...SAID, provider_specific_fields: "a" }, "provider_specific_fields"],
-  [{ ...SAID, provider_specific_fields: { other: 1 } }, "provider_specific_fields.other"],
-  [{ ...SAID, provider_specific_fields: { refusal: "No." } }, "provider_specific_fields.refusal"],
+  [{ ...PLAIN, provider_specific_fields: "a" }, "provider_specific_fields"],
+  [{ ...PLAIN, provider_specific_fields: { other: 1 } }, "provider_specific_fields.other"],
+  [{ ...PLAIN, provider_specific_fields: { refusal: "No." } }, "provider_specific_fields.refusal"],
   [
-    { ...SAID, provider_specific_fields: { type: "text", text: "a" } },
+    { ...PLAIN, provider_specific_fields: { type: "text", text: "a" } },
     "provider_specific_fields.type",
   ],
   [
-    { ...SAID, reasoning_content: "a", provider_specific_fields: { reasoning_content: "b" } },
+    { ...PLAIN, reasoning_content: "a", provider_specific_fields: { reasoning_content: "b" } },
     "provider_specific_fields.reasoning_content",
   ],
   [{ content: [text("a", { other: {} })] }, "content[0].other"],
@@ -179,7 +179,7 @@ Deno.test("citations of the gateway are accepted over every wire, also inside th
 
 Deno.test("annotations that are no citations are refused by name", () => {
   for (const wire of TRANSLATED) {
-    const refused = encodeSpoken(wire, { ...SAID, annotations: [{ type: "file_path" }] });
+    const refused = encodeSpoken(wire, { ...PLAIN, annotations: [{ type: "file_path" }] });
     assertFailed(refused, "unsupported_feature", "messages[1].annotations[0].type");
     // Citations count from the start of the message, so those of a later part cannot move.
     const late = { content: [text("Ok"), text("!", { annotations: ANNOTATIONS })] };

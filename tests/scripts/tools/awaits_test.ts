@@ -73,7 +73,7 @@ Deno.test("parameters and variables whose type is an interface of the store are 
 
 Deno.test("functions that return what the store has returned are known by name or annotation", () => {
   for (const name of STORING_FUNCTIONS) {
-    assertStoring(`${name}(call, id)`, `import { ${name} } from "../../call/ownership.ts";`);
+    assertStoring(`${name}(call, id)`, `import { ${name} } from "../../routing/ownership.ts";`);
     assertStoring("renamed(call, id)", `import { ${name} as renamed } from "../x.ts";`);
   }
   assertStoring("attempt.identify(id)");

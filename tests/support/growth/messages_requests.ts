@@ -20,7 +20,7 @@ interface MessagesShape {
 const TRANSLATED = ["compat", "native", "local"] as const;
 
 const USER = { role: "user", content: "Hi" };
-const SAID = { role: "assistant", content: "Hi" };
+const TURN = { role: "assistant", content: "Hi" };
 
 function text(): JsonObject {
   return { type: "text", text: "a" };
@@ -72,7 +72,7 @@ const SHAPES: readonly MessagesShape[] = [
   { name: "user messages", fields: (n) => messages(...times(n, () => USER)) },
   {
     name: "messages of alternating roles",
-    fields: (n) => messages(...times(n, (at) => at % 2 === 0 ? USER : SAID), USER),
+    fields: (n) => messages(...times(n, (at) => at % 2 === 0 ? USER : TURN), USER),
   },
   {
     name: "system messages",

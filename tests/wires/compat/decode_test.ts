@@ -72,7 +72,7 @@ Deno.test("missing fields produce no events, and a missing time is the current t
   ]);
 });
 
-const SAID: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] = [
+const DECODED: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] = [
   ["a refusal", { content: null, refusal: "No" }, [{ type: "refusal", delta: "No" }]],
   ["reasoning", { content: "a", reasoning_content: "t" }, [
     { type: "reasoning", delta: "t" },
@@ -98,7 +98,7 @@ const SAID: readonly (readonly [string, JsonObject, readonly StreamEvent[]])[] =
   ],
 ];
 
-for (const [name, message, events] of SAID) {
+for (const [name, message, events] of DECODED) {
   Deno.test(`a message is decoded: ${name}`, () => assertEquals(eventsOfMessage(message), events));
 }
 

@@ -5,7 +5,7 @@ import { responses } from "../../../src/wires/responses/responses.ts";
 import { decodeStream, idSource, streamOf } from "./encoded_request.ts";
 import { added, BEGUN, CALL, created, done, ended, message, textDelta, WHOLE } from "./events.ts";
 
-const TOLD = [
+const EVENTS = [
   { type: "start", id: "resp_1", model: "m", created: 5 },
   { type: "text", delta: " Ok" },
   { type: "text", delta: "\n" },
@@ -18,15 +18,15 @@ const TOLD = [
 
 Deno.test("a stream is decoded event by event, however its bytes are split", () => {
   for (const size of [1, 7, 9999]) {
-    assertEquals<unknown>(valueOf(decodeStream(streamOf(WHOLE), size)), TOLD);
+    assertEquals<unknown>(valueOf(decodeStream(streamOf(WHOLE), size)), EVENTS);
   }
 });
 
 Deno.test("sequence numbers may start at any value and skip values, and event names may be missing", () => {
   const numbered = WHOLE.map((event, index) => ({ ...event, sequence_number: 7 + index * 3 }));
-  assertEquals<unknown>(valueOf(decodeStream(streamOf(numbered))), TOLD);
+  assertEquals<unknown>(valueOf(decodeStream(streamOf(numbered))), EVENTS);
   const nameless = streamOf(WHOLE).replaceAll(/^event: .*\n/gm, "");
-  assertEquals<unknown>(valueOf(decodeStream(nameless)), TOLD);
+  assertEquals<unknown>(valueOf(decodeStream(nameless)), EVENTS);
 });
 
 Deno.test("content without deltas is emitted when its item or the response is complete", () => {
@@ -40,19 +40,19 @@ Deno.test("content without deltas is emitted when its item or the response is co
   };
   const byPart = [...BEGUN, textDelta(" Ok"), text, done(0, message(" Ok\n")), ended()];
   for (const events of [late, last, byPart]) {
-    assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
+    assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), EVENTS);
   }
 });
 
 Deno.test("records after the terminal event are ignored", () => {
   const behind = `${streamOf(WHOLE)}data: {broken\n\n`;
-  assertEquals<unknown>(valueOf(decodeStream(behind)), TOLD);
+  assertEquals<unknown>(valueOf(decodeStream(behind)), EVENTS);
 });
 
 Deno.test("unknown events are ignored", () => {
   const other = { type: "response.shell_call_command.delta", output_index: 9, delta: "x" };
   const events = [created(), other, ...WHOLE.slice(1)];
-  assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), TOLD);
+  assertEquals<unknown>(valueOf(decodeStream(streamOf(events))), EVENTS);
 });
 
 Deno.test("an error event is the fault of the status that belongs to it", () => {

@@ -19,7 +19,7 @@ const ARGUMENTS = fc.tuple(
   return { written, pieces };
 });
 
-const SAID = fc.array(
+const TURNS = fc.array(
   fc.oneof(fc.string().map(text), fc.string().map(reasoning)),
   { maxLength: 12 },
 );
@@ -29,7 +29,7 @@ const SAID = fc.array(
  */
 const STREAMS = fc.tuple(
   fc.array(ARGUMENTS, { maxLength: 4 }),
-  SAID,
+  TURNS,
   fc.infiniteStream(fc.nat(1000)),
 )
   .map(([given, expected, choices]) => {
