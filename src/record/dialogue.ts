@@ -56,7 +56,7 @@ function textIn(value: JsonValue | undefined): string {
   if (Array.isArray(value)) return value.map(textIn).filter(Boolean).join("\n");
   if (!isObject(value)) return "";
   const { type, name, content } = value;
-  const text = value.text ?? value.thinking ?? value.refusal;
+  const text = shownText(value);
   if (typeof text === "string") return text;
   const inner = calledIn(value);
   if (inner !== null) return `${String(inner.name)}(${textIn(inner.arguments ?? inner.input)})`;
@@ -67,6 +67,11 @@ function textIn(value: JsonValue | undefined): string {
   return content === undefined
     ? `[${typeof type === "string" ? type : "object"}]`
     : textIn(content);
+}
+
+/** Returns the text of a part, a block or a piece of one. */
+function shownText({ text, thinking, refusal }: JsonObject): JsonValue | undefined {
+  return text ?? thinking ?? refusal;
 }
 
 /** Returns what a tool call of Chat calls, a function or a custom tool; null for anything else. */
@@ -98,7 +103,7 @@ function responseTurns(objects: readonly JsonObject[]): DialogueTurn[] {
     }
     const begun = begunBlock(one);
     if (typeof begun?.name === "string") turns.push({ role: `tool call ${begun.name}`, text: "" });
-    else append("assistant", begun?.text ?? begun?.thinking);
+    else append("assistant", shownText(begun ?? {}));
     const last = turns.at(-1)?.role ?? "";
     appendBlocks(one, last.startsWith("tool call ") ? last : "tool call", append);
     if (isObject(one.error)) append("error", one.error.message);
@@ -130,7 +135,7 @@ function appendBlocks(
     append(name === "" ? "assistant" : `tool call${name}`, textIn(block));
   }
   if (isObject(delta)) {
-    append("assistant", delta.text ?? delta.thinking);
+    append("assistant", shownText(delta));
     append(call, delta.partial_json);
   } else if (TEXT_DELTAS.some((one) => one === type)) append("assistant", delta);
   else if (typeof type === "string" && CALL_DELTA.test(type)) append(call, delta);

@@ -10,7 +10,7 @@ const texts = z.record(z.string(), z.string());
 
 const attemptSchema = z.object({
   provider: z.string(),
-  key: optionalText.describe("Name of the key of the provider; null without a pool of keys."),
+  key: optionalText.describe("Name of the key of the provider; null if it has only one."),
   model: z.string(),
   outcome: z.string().describe('"success", or the error code of the attempt.'),
   began: z.number(),
@@ -46,7 +46,7 @@ const headSchema = z.object({
   route: optionalText,
   model_requested: optionalText,
   conversation_items: count.nullable().default(null)
-    .describe("Items that the gateway's own conversation had before the call; null without one."),
+    .describe("Items that the gateway's own conversation had before the call; null for none."),
   stream: z.boolean(),
   status: z.int(),
   end: z.string().describe("How the call ended, as in the access log."),
@@ -83,7 +83,7 @@ const recordSchema = z.object({
   request: z.object({
     headers: texts.describe("Names are lower-case; no header has a credential."),
     query: z.string().describe("Query of the URL without question mark."),
-    body: optionalText.describe("JSON text as received; null without one, or of a form."),
+    body: optionalText.describe("JSON text as received; null for a form, or if there is none."),
   }).optional().describe("Absent if only the head is recorded."),
   response: z.object({
     headers: texts,

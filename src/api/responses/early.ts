@@ -21,7 +21,7 @@ export function newEarlyResponse(
   let isKnown = false;
 
   function generated() {
-    const { id, created, numbering } = identities.tell();
+    const { id, created, numbering } = identities.keep();
     const { model } = request;
     const made = newResourceBuilder({
       id,

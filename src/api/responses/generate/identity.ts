@@ -29,7 +29,7 @@ export function newIdentities(world: Pick<World, "uuid" | "unix">) {
     /** Returns the identity of the response of an attempt that begins. */
     next,
     /** Returns the identity of the attempt that runs, which all later ones have too. */
-    tell(): Identity {
+    keep(): Identity {
       const identity = latest ?? next();
       isKnown = true;
       return identity;
