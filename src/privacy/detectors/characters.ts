@@ -21,20 +21,18 @@ export function isLetter(code: number): boolean {
     code >= FIRST_LETTER_CODE && code <= LAST_LETTER_CODE && code !== 0xd7 && code !== 0xf7;
 }
 
+/** The letters of an escape behind its backslash. */
+const ESCAPE = /[bfnrt]|u[0-9A-Fa-f]{4}/y;
+
 /**
  * Returns where a word that seems to begin at `start` really begins. A text may be JSON inside
  * JSON, in which the letters behind a backslash belong to an escape: `\nbob` is a line end and
- * `bob`.
+ * `bob`, and so is `\\nbob` in the arguments of a tool that are code.
  */
 export function skipEscape(text: string, start: number): number {
   if (text.charCodeAt(start - 1) !== BACKSLASH) return start;
-  let before = start - 1;
-  while (text.charCodeAt(before - 1) === BACKSLASH) before--;
-  // An even number of backslashes escapes only itself.
-  if ((start - before) % 2 === 0) return start;
-  const letter = text[start] ?? "";
-  if ("bfnrt".includes(letter)) return start + 1;
-  return letter === "u" ? start + 5 : start;
+  ESCAPE.lastIndex = start;
+  return ESCAPE.test(text) ? ESCAPE.lastIndex : start;
 }
 
 /** True if an escape such as `\n` or `\u00a0` ends at `start`. */

@@ -8,7 +8,7 @@ const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
 
 const MAX_CHARS = 320;
 
-const HYPHEN_CODE = 45, POINT_CODE = 46;
+const BLANK_CODE = 32, QUOTE_CODE = 34, HYPHEN_CODE = 45, POINT_CODE = 46;
 
 /** The sign between the parts of an address, also percent-encoded as in a URL. */
 const SIGNS = ["@", "%40"] as const;
@@ -33,6 +33,29 @@ function tokensIn(text: string, start: number, end: number): readonly Span[] {
   })).toArray();
 }
 
+/** Characters before an address in which a path is looked for. */
+const MAX_PATH_CHARS = 128;
+
+/** A drive, or a name behind a backslash with whose letter no escape begins. */
+const IN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\|\\[A-Zac-eg-mo-qsvwyz_]\w/;
+
+/**
+ * Returns where an address begins that seems to begin at `start`: behind an escape, but not behind
+ * the first letter of a name in a path, such as `C:\Users\tom@example.com`.
+ */
+function behindEscape(text: string, start: number): number {
+  const behind = skipEscape(text, start);
+  // No text has the escapes of a backspace and of a form feed.
+  if (behind === start || "bf".includes(text.charAt(start))) return start;
+  const before = text.slice(Math.max(0, start - MAX_PATH_CHARS), start);
+  const path = startOfRun(
+    before,
+    MAX_PATH_CHARS,
+    (code) => code > BLANK_CODE && code !== QUOTE_CODE,
+  );
+  return IN_PATH.test(before.slice(path)) ? start : behind;
+}
+
 /**
  * Returns where the local part before `at` begins, at `earliest` or later; `at` if there is none.
  */
@@ -40,7 +63,7 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
-  start = skipEscape(text, start);
+  start = behindEscape(text, start);
   // An address may follow a token, as in a list: `TOKEN%2Ceve@example.com`.
   const token = tokensIn(text, start, at).at(-1);
   if (token !== undefined) start = token.end;

@@ -20,7 +20,21 @@ Deno.test("an address with a percent-encoded sign is found", () => {
 Deno.test("the letters of an escape are no part of an address in JSON inside a text", () => {
   assertEquals(emails(String.raw`{"a":"x\nbob@example.com\ty"}`), ["bob@example.com"]);
   assertEquals(emails(String.raw`{"a":"\u0041bob@example.com"}`), ["bob@example.com"]);
-  assertEquals(emails(String.raw`C:\\nbob@example.com`), ["nbob@example.com"]);
+  assertEquals(emails(String.raw`{"a":"print(\"x\\nbob@example.com\")"}`), ["bob@example.com"]);
+  assertEquals(emails(String.raw`{"a":"C:\\Users\\x","b":"x\ntom@example.com"}`), [
+    "tom@example.com",
+  ]);
+});
+
+Deno.test("an address behind a backslash that escapes nothing is found whole", () => {
+  for (const name of ["user", "ursula", "bob", "frank"]) {
+    assertEquals(emails(`CORP\\${name}@example.com`), [`${name}@example.com`]);
+  }
+  for (const path of ["C:", "C:\\", "C:\\Users", "\\\\server\\mail"]) {
+    for (const name of ["tom", "nancy", "robert", "uwe"]) {
+      assertEquals(emails(`${path}\\${name}@example.com.ost`), [`${name}@example.com.ost`]);
+    }
+  }
 });
 
 Deno.test("the end of a sentence, of a label and of a domain is no part of an address", () => {
