@@ -34,7 +34,7 @@ function tokensIn(text: string, start: number, end: number): readonly Span[] {
 }
 
 /** Characters before an address in which a path is looked for. */
-const MAX_PATH_CHARS = 128;
+const MAX_PATH_CHARS = 64;
 
 /** A drive, or a name behind a backslash with whose letter no escape begins. */
 const IN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\|\\[A-Zac-eg-mo-qsvwyz_]\w/;
