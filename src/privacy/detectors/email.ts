@@ -43,11 +43,11 @@ const IN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\|\\[A-Zac-eg-mo-qsvwyz_]\w/;
  * Returns where an address begins that seems to begin at `start`: behind an escape, but not behind
  * the first letter of a name in a path, such as `C:\Users\tom@example.com`.
  */
-function behindEscape(text: string, start: number): number {
+function behindEscape(text: string, start: number, earliest: number): number {
   const behind = skipEscape(text, start);
   // No text has the escapes of a backspace and of a form feed.
   if (behind === start || "bf".includes(text.charAt(start))) return start;
-  const before = text.slice(Math.max(0, start - MAX_PATH_CHARS), start);
+  const before = text.slice(Math.max(earliest, start - MAX_PATH_CHARS), start);
   const path = startOfRun(
     before,
     MAX_PATH_CHARS,
@@ -63,7 +63,7 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
-  start = behindEscape(text, start);
+  start = behindEscape(text, start, earliest);
   // An address may follow a token, as in a list: `TOKEN%2Ceve@example.com`.
   const token = tokensIn(text, start, at).at(-1);
   if (token !== undefined) start = token.end;
