@@ -16,6 +16,7 @@ Deno.test("the letters of an escape are no part of a word in JSON inside a text"
   assertEquals(valuesOf(text, WORDS), ["Kingfisher", "blue falcon", "kingfisher", "C++"]);
   // In the arguments of a tool that are code a backslash is escaped itself.
   assertEquals(valuesOf(String.raw`"x\\nKingfisher" \xkingfisher`, WORDS), ["Kingfisher"]);
+  assertEquals(valuesOf("?q=about%20Kingfisher&%ag=x", WORDS), ["Kingfisher"]);
   assertEquals(valuesOf(String.raw`C:\notes\x`, "words: [notes, otes], action: mask"), ["notes"]);
 });
 

@@ -8,7 +8,7 @@ const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
 
 const MAX_CHARS = 320;
 
-const BLANK_CODE = 32, QUOTE_CODE = 34, HYPHEN_CODE = 45, POINT_CODE = 46;
+const NON_ASCII_CODE = 128, BLANK_CODE = 32, QUOTE_CODE = 34, HYPHEN_CODE = 45, POINT_CODE = 46;
 
 /** The sign between the parts of an address, also percent-encoded as in a URL. */
 const SIGNS = ["@", "%40"] as const;
@@ -16,7 +16,7 @@ const SIGNS = ["@", "%40"] as const;
 const LOCAL_SIGNS: ReadonlySet<number> = new Set(new TextEncoder().encode("._%+'-"));
 
 /** Characters that an address does not begin with. */
-const LEADING: ReadonlySet<number> = new Set(new TextEncoder().encode(".'-%"));
+const LEADING: ReadonlySet<number> = new Set(new TextEncoder().encode(".'-%+"));
 
 function isLocal(code: number): boolean {
   return isLetter(code) || isDigit(code) || LOCAL_SIGNS.has(code);
@@ -56,6 +56,18 @@ function behindEscape(text: string, start: number, earliest: number): number {
   return IN_PATH.test(before.slice(path)) ? start : behind;
 }
 
+/** Returns where an address in a URL begins: behind an encoded sign that no address has. */
+function behindEncoded(text: string, start: number, at: number): number {
+  const local = text.slice(start, at);
+  const last = local.includes("%")
+    ? local.matchAll(/%([0-9A-Fa-f]{2})/g).toArray().findLast(({ 1: hex = "" }) => {
+      const code = parseInt(hex, 16);
+      return code < NON_ASCII_CODE && !isLocal(code);
+    })
+    : undefined;
+  return last === undefined ? start : start + last.index + last[0].length;
+}
+
 /**
  * Returns where the local part before `at` begins, at `earliest` or later; `at` if there is none.
  */
@@ -63,7 +75,7 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
-  start = behindEscape(text, start, earliest);
+  start = behindEncoded(text, behindEscape(text, start, earliest), at);
   // An address may follow a token, as in a list: `TOKEN%2Ceve@example.com`.
   const token = tokensIn(text, start, at).at(-1);
   if (token !== undefined) start = token.end;

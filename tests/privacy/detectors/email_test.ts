@@ -15,6 +15,12 @@ Deno.test("an address is found whole, with its signs and beyond ASCII", () => {
 
 Deno.test("an address with a percent-encoded sign is found", () => {
   assertEquals(emails("https://x.test/?to=user%40example.com&x"), ["user%40example.com"]);
+  assertEquals(emails("?q=ask%20tom%2Bnews@example.com%2Cf%C3%BCr%40example.org"), [
+    "tom%2Bnews@example.com",
+    "f%C3%BCr%40example.org",
+  ]);
+  // The added line of a difference.
+  assertEquals(emails("+tom@example.com"), ["tom@example.com"]);
 });
 
 Deno.test("the letters of an escape are no part of an address in JSON inside a text", () => {
@@ -67,7 +73,7 @@ Deno.test("a token next to an address is no part of it, and hides it only direct
 });
 
 Deno.test("addresses in a row are found in whichever form each has its sign", () => {
-  const both = ["bob@example.com", "20eve%40example.org"];
+  const both = ["bob@example.com", "eve%40example.org"];
   assertEquals(emails("bob@example.com%20eve%40example.org"), both);
   assertEquals(emails("bob%40example.com-eve@example.org"), [
     "bob%40example.com",
