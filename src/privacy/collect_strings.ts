@@ -100,7 +100,8 @@ export function* collectStrings(
     if (!isText) {
       if (kindOfString === "tag" && isTag(string)) return;
       const sealed = kindOfString === "opaque" ? sealedStrings(string) : [];
-      for (const one of sealed) {
+      if (sealed === null) unread.push(start);
+      for (const one of sealed ?? []) {
         add({ text: one.text, start, end, isReplaceable: true, isShared: false, sealed: one });
       }
       if (kindOfString === "opaque" && isOpaque(string)) {

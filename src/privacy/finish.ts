@@ -67,7 +67,7 @@ const SEAL_FORM: AnswerForm = { isJsonText: false, isThinkingSigned: false };
  */
 function* sealedSteps(answer: AnswerText, sealed: string): Generator<void, string, void> {
   const opened = answer.searchesAll ? openSeal(sealed) : null;
-  if (opened === null) return sealed;
+  if (opened === null || opened === "too_large") return sealed;
   const { text, isSigned } = opened;
   const own: AnswerText = { ...answer, count: (part) => answer.count(part, true) };
   const finished = isSigned

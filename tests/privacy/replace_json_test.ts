@@ -72,6 +72,12 @@ Deno.test("what the gateway has sealed is searched like what is not, unless a pr
     "privacy_rule_matched input[0].encrypted_content",
   );
   assertEquals(await of(signed, `${KEY}: refuse`), JSON.stringify(signed));
+  for (const blocks of [[{ text: text.repeat(40_000) }], Array(3_000).fill({ text })]) {
+    const large = requestOf(blocks);
+    const privacy = callWith(`${KEY}: mask`);
+    const text = JSON.stringify(large);
+    assertEquals([await replaced(privacy, text), privacy.counts.unread], [text, 1]);
+  }
 });
 
 Deno.test("searching what was replaced changes nothing", async () => {

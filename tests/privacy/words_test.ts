@@ -14,7 +14,9 @@ Deno.test("words and phrases are found in any letter case, with any white space"
 Deno.test("the letters of an escape are no part of a word in JSON inside a text", () => {
   const text = String.raw`{"a":"x\nKingfisher\tblue falcon\u003ckingfisher\u003e\r\nC++"}`;
   assertEquals(valuesOf(text, WORDS), ["Kingfisher", "blue falcon", "kingfisher", "C++"]);
-  assertEquals(valuesOf(String.raw`C:\\nkingfisher \xkingfisher`, WORDS), []);
+  // In the arguments of a tool that are code a backslash is escaped itself.
+  assertEquals(valuesOf(String.raw`"x\\nKingfisher" \xkingfisher`, WORDS), ["Kingfisher"]);
+  assertEquals(valuesOf("?q=about%20Kingfisher&%ag=x", WORDS), ["Kingfisher"]);
   assertEquals(valuesOf(String.raw`C:\notes\x`, "words: [notes, otes], action: mask"), ["notes"]);
 });
 

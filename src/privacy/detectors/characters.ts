@@ -1,5 +1,5 @@
 const ZERO = 48, NINE = 57, UPPER_A_CODE = 65, UPPER_Z_CODE = 90, LOWER_A_CODE = 97;
-const LOWER_Z_CODE = 122, BACKSLASH = 92;
+const LOWER_Z_CODE = 122, BACKSLASH = 92, PERCENT_CODE = 37;
 
 /** Letters of Latin, Greek and Cyrillic script beyond ASCII. */
 const FIRST_LETTER_CODE = 0xc0, LAST_LETTER_CODE = 0x52f;
@@ -21,25 +21,26 @@ export function isLetter(code: number): boolean {
     code >= FIRST_LETTER_CODE && code <= LAST_LETTER_CODE && code !== 0xd7 && code !== 0xf7;
 }
 
+/** An escape behind its backslash, and of a URL behind its sign. */
+const ESCAPE = /(?<=\\)(?:[bfnrt]|u[0-9A-Fa-f]{4})|(?<=%)[0-9A-Fa-f]{2}/y;
+
 /**
  * Returns where a word that seems to begin at `start` really begins. A text may be JSON inside
  * JSON, in which the letters behind a backslash belong to an escape: `\nbob` is a line end and
- * `bob`.
+ * `bob`, and so is `\\nbob` in the arguments of a tool that are code; or a URL, in which `%20bob`
+ * is a blank and `bob`.
  */
 export function skipEscape(text: string, start: number): number {
-  if (text.charCodeAt(start - 1) !== BACKSLASH) return start;
-  let before = start - 1;
-  while (text.charCodeAt(before - 1) === BACKSLASH) before--;
-  // An even number of backslashes escapes only itself.
-  if ((start - before) % 2 === 0) return start;
-  const letter = text[start] ?? "";
-  if ("bfnrt".includes(letter)) return start + 1;
-  return letter === "u" ? start + 5 : start;
+  const before = text.charCodeAt(start - 1);
+  if (before !== BACKSLASH && before !== PERCENT_CODE) return start;
+  ESCAPE.lastIndex = start;
+  return ESCAPE.test(text) ? ESCAPE.lastIndex : start;
 }
 
-/** True if an escape such as `\n` or `\u00a0` ends at `start`. */
+/** True if an escape such as `\n`, `\u00a0` or `%20` ends at `start`. */
 export function isBehindEscape(text: string, start: number): boolean {
-  return skipEscape(text, start - 1) === start || skipEscape(text, start - 5) === start;
+  return skipEscape(text, start - 1) === start || skipEscape(text, start - 2) === start ||
+    skipEscape(text, start - 5) === start;
 }
 
 /** True if neither a letter nor a digit is just before `start`, besides those of an escape. */

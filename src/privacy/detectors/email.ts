@@ -8,7 +8,7 @@ const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
 
 const MAX_CHARS = 320;
 
-const HYPHEN_CODE = 45, POINT_CODE = 46;
+const NON_ASCII_CODE = 128, BLANK_CODE = 32, QUOTE_CODE = 34, HYPHEN_CODE = 45, POINT_CODE = 46;
 
 /** The sign between the parts of an address, also percent-encoded as in a URL. */
 const SIGNS = ["@", "%40"] as const;
@@ -16,7 +16,7 @@ const SIGNS = ["@", "%40"] as const;
 const LOCAL_SIGNS: ReadonlySet<number> = new Set(new TextEncoder().encode("._%+'-"));
 
 /** Characters that an address does not begin with. */
-const LEADING: ReadonlySet<number> = new Set(new TextEncoder().encode(".'-%"));
+const LEADING: ReadonlySet<number> = new Set(new TextEncoder().encode(".'-%+"));
 
 function isLocal(code: number): boolean {
   return isLetter(code) || isDigit(code) || LOCAL_SIGNS.has(code);
@@ -33,6 +33,41 @@ function tokensIn(text: string, start: number, end: number): readonly Span[] {
   })).toArray();
 }
 
+/** Characters before an address in which a path is looked for. */
+const MAX_PATH_CHARS = 64;
+
+/** A drive, or a name behind a backslash with whose letter no escape begins. */
+const IN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\|\\[A-Zac-eg-mo-qsvwyz_]\w/;
+
+/**
+ * Returns where an address begins that seems to begin at `start`: behind an escape, but not behind
+ * the first letter of a name in a path, such as `C:\Users\tom@example.com`.
+ */
+function behindEscape(text: string, start: number, earliest: number): number {
+  const behind = skipEscape(text, start);
+  // No text has the escapes of a backspace and of a form feed.
+  if (behind === start || "bf".includes(text.charAt(start))) return start;
+  const before = text.slice(Math.max(earliest, start - MAX_PATH_CHARS), start);
+  const path = startOfRun(
+    before,
+    MAX_PATH_CHARS,
+    (code) => code > BLANK_CODE && code !== QUOTE_CODE,
+  );
+  return IN_PATH.test(before.slice(path)) ? start : behind;
+}
+
+/** Returns where an address in a URL begins: behind an encoded sign that no address has. */
+function behindEncoded(text: string, start: number, at: number): number {
+  const local = text.slice(start, at);
+  const last = local.includes("%")
+    ? local.matchAll(/%([0-9A-Fa-f]{2})/g).toArray().findLast(({ 1: hex = "" }) => {
+      const code = parseInt(hex, 16);
+      return code < NON_ASCII_CODE && !isLocal(code);
+    })
+    : undefined;
+  return last === undefined ? start : start + last.index + last[0].length;
+}
+
 /**
  * Returns where the local part before `at` begins, at `earliest` or later; `at` if there is none.
  */
@@ -40,7 +75,7 @@ function startOfLocal(text: string, at: number, earliest: number): number {
   const least = Math.max(earliest, at - MAX_LOCAL_CHARS);
   let start = at;
   while (start > least && isLocal(text.charCodeAt(start - 1))) start--;
-  start = skipEscape(text, start);
+  start = behindEncoded(text, behindEscape(text, start, earliest), at);
   // An address may follow a token, as in a list: `TOKEN%2Ceve@example.com`.
   const token = tokensIn(text, start, at).at(-1);
   if (token !== undefined) start = token.end;

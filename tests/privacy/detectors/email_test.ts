@@ -15,12 +15,32 @@ Deno.test("an address is found whole, with its signs and beyond ASCII", () => {
 
 Deno.test("an address with a percent-encoded sign is found", () => {
   assertEquals(emails("https://x.test/?to=user%40example.com&x"), ["user%40example.com"]);
+  assertEquals(emails("?q=ask%20tom%2Bnews@example.com%2Cf%C3%BCr%40example.org"), [
+    "tom%2Bnews@example.com",
+    "f%C3%BCr%40example.org",
+  ]);
+  // The added line of a difference.
+  assertEquals(emails("+tom@example.com"), ["tom@example.com"]);
 });
 
 Deno.test("the letters of an escape are no part of an address in JSON inside a text", () => {
   assertEquals(emails(String.raw`{"a":"x\nbob@example.com\ty"}`), ["bob@example.com"]);
   assertEquals(emails(String.raw`{"a":"\u0041bob@example.com"}`), ["bob@example.com"]);
-  assertEquals(emails(String.raw`C:\\nbob@example.com`), ["nbob@example.com"]);
+  assertEquals(emails(String.raw`{"a":"print(\"x\\nbob@example.com\")"}`), ["bob@example.com"]);
+  assertEquals(emails(String.raw`{"a":"C:\\Users\\x","b":"x\ntom@example.com"}`), [
+    "tom@example.com",
+  ]);
+});
+
+Deno.test("an address behind a backslash that escapes nothing is found whole", () => {
+  for (const name of ["user", "ursula", "bob", "frank"]) {
+    assertEquals(emails(`CORP\\${name}@example.com`), [`${name}@example.com`]);
+  }
+  for (const path of ["C:", "C:\\", "C:\\Users", "\\\\server\\mail"]) {
+    for (const name of ["tom", "nancy", "robert", "uwe"]) {
+      assertEquals(emails(`${path}\\${name}@example.com.ost`), [`${name}@example.com.ost`]);
+    }
+  }
 });
 
 Deno.test("the end of a sentence, of a label and of a domain is no part of an address", () => {
@@ -53,7 +73,7 @@ Deno.test("a token next to an address is no part of it, and hides it only direct
 });
 
 Deno.test("addresses in a row are found in whichever form each has its sign", () => {
-  const both = ["bob@example.com", "20eve%40example.org"];
+  const both = ["bob@example.com", "eve%40example.org"];
   assertEquals(emails("bob@example.com%20eve%40example.org"), both);
   assertEquals(emails("bob%40example.com-eve@example.org"), [
     "bob%40example.com",

@@ -42,11 +42,10 @@ Deno.test("the letters and digits of an escape are no part of a number in JSON i
       ["DE89370400440532013000", "find: [iban], action: mask"],
     ] as const
   ) {
-    for (const escape of ["\\n", "\\u003e", "\\u00a0", "\\u00e9", "\\\\\\u2011"]) {
+    // In the arguments of a tool that are code a backslash is escaped itself.
+    for (const escape of ["\\n", "\\\\n", "\\u003e", "\\\\u003e", "\\\\\\u2011", "%20", "%3A"]) {
       assertEquals(valuesOf(`"a${escape}${number}\\u003c"`, rule), [number], escape);
     }
-    // A backslash that is escaped itself escapes nothing.
-    assertEquals(valuesOf(`a\\\\u003e${number}`, rule), [], number);
   }
 });
 
