@@ -72,7 +72,12 @@ function refusalDifferences(before: Replayed["call"], after: Replayed["call"]): 
   const found = differing(kind ?? "error", paths, summaryOf(before), summaryOf(after));
   const messageIn = (one: Replayed["call"]) => one.kind === "refused" ? one.message : "";
   const content = { before: messageIn(before), after: messageIn(after) };
-  return found.map((one) => ({ ...one, content }));
+  const [one, other] = refused.map(({ route }) => route ?? "none");
+  return [
+    ...found.map((one) => ({ ...one, content })),
+    // Where one is served, its route is in the summary.
+    ...one === undefined || other === undefined ? [] : differing("route", [], one, other),
+  ];
 }
 
 /** Returns what becomes of a call, as one line. */
@@ -89,7 +94,8 @@ function summaryOf(call: Replayed["call"]): string {
 function planDifferences(before: PlannedCall, after: PlannedCall): Difference[] {
   // The place of a target in its route decides only which of equal ones is picked.
   const targets = ({ targets }: PlannedCall) =>
-    targets.map((target) => `${providerOf(target)} ${target.share}`).toSorted().join(", ");
+    targets.map((target) => `${providerOf(target)} ${target.share}`).toSorted().join(", ") ||
+    "none";
   const fallbacks = ({ fallbacks }: PlannedCall) => fallbacks.map(providerOf).join(", ");
   const models = ({ targets, fallbacks }: PlannedCall) =>
     [...targets.map(nameOf).toSorted(), ...fallbacks.map(nameOf)].join(", ");

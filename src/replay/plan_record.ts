@@ -20,6 +20,8 @@ import { type TargetView, viewTarget } from "./view_target.ts";
 /** A request that the gateway refuses. */
 export interface RefusedCall {
   readonly kind: "refused";
+  /** Null if it is refused before its route is known. */
+  readonly route: string | null;
   readonly status: number;
   readonly code: string;
   /** Path of the field; null if it is no single one. */
@@ -126,6 +128,7 @@ export function newDryGateway(written: Config, seed: number): DryGateway {
     }
     return {
       kind: "refused",
+      route: report?.route ?? null,
       status: statusOf(failure),
       code: failure.kind,
       param: isRefusal(failure) ? failure.at : null,

@@ -89,7 +89,24 @@ Deno.test("a request that is refused for another reason is an error", async () =
   const listed = claude.replace("name: main", "name: main\n      match: {models: [gpt-9]}");
   assertEquals(differencesIn(await replayed([record], claude, listed)), [
     "error logit_bias: 400 unsupported_feature, logit_bias -> 502 no_route",
+    "route: main -> none",
   ]);
+});
+
+Deno.test("a request that both files refuse alike has another route", async () => {
+  const record = recordOf("/v1/chat/completions", {
+    model: "gpt-4o",
+    messages: [{ role: "user", content: "Hi." }],
+    logit_bias: { "5": 1 },
+  });
+  const claude = BASE.replace("{provider: openai, model: gpt-4o}", "{provider: claude}");
+  const other = claude.replace("name: main", "name: other");
+  assertEquals(differencesIn(await replayed([record], claude, other)), ["route: main -> other"]);
+  const last = claude.replace("fallback: [{provider: claude, ", "fallback: [{provider: openai, ");
+  const [targets] = differencesIn(await replayed([record], BASE, last));
+  assertEquals(targets?.split(" (")[0], "targets: openai 100% -> none");
+  const broken = recordOf("/v1/chat/completions", { model: "gpt-4o", messages: 7 });
+  assertEquals((await replayed([broken], claude, claude)).different, 0);
 });
 
 Deno.test("another route, another target, another fallback and another model are named", async () => {
