@@ -119,6 +119,20 @@ Deno.test("the lists of fallbacks of one section count, and of them the first on
   );
 });
 
+Deno.test("each name of a list of fallbacks is one deeper than the one before it, as LiteLLM counts", () => {
+  const { file } = imported({
+    model_list: ["a", "b", "c", "d", "e", "f", "g"].map((name) => entry(name, `openai/${name}`)),
+    router_settings: {
+      fallbacks: [{ a: ["b", "c"] }, { c: ["d", "e"] }, { e: ["f"] }, { f: ["g"] }],
+    },
+  });
+  const names = (name: string) =>
+    [...part(file, name).split("fallback:")[1]?.matchAll(/model: (\w)/g) ?? []].map(([, one]) =>
+      one
+    );
+  assertEquals([names("a"), names("c")], [["b", "c", "d", "e", "f"], ["d", "e", "f", "g"]]);
+});
+
 Deno.test("an alias falls back by its own list, and the name behind it by another", () => {
   const { file, line } = imported({
     model_list: [entry("a", "openai/a"), entry("b", "openai/b"), entry("c", "openai/c")],
