@@ -59,6 +59,11 @@ const VARIABLE = /^\$\{[^}]*\}$/;
  * knows of a host: LiteLLM lists the names alone, and other models are refused.
  */
 function listingNames(parts: readonly Part[], named: ReadonlyMap<string, Named>): readonly Part[] {
+  const open = [...named.values()].flatMap(({ name, targets, later }) =>
+    [...targets, ...later].filter(({ model }) => model === undefined)
+      .map(({ provider }) => ({ provider, serves: compileGlob(name) }))
+  );
+  const patterns = Map.groupBy(open, ({ provider }) => provider);
   return parts.map((part) => {
     const { type, base_url } = part.value as Settings;
     const [host, known] = type === "messages"
@@ -66,12 +71,9 @@ function listingNames(parts: readonly Part[], named: ReadonlyMap<string, Named>)
       : [HOSTS.openai, OPENAI_MODELS];
     const mayBeHost = base_url === host.baseUrl || VARIABLE.test(String(base_url));
     if (!mayBeHost || type === "local") return part;
-    const patterns = [...named.values()].filter(({ targets, later }) =>
-      [...targets, ...later].some(({ provider, model }) =>
-        provider === part.key && model === undefined
-      )
-    ).map(({ name }) => compileGlob(name));
-    const served = known.filter((model) => patterns.some((matches) => matches(model)));
+    const served = known.filter((model) =>
+      patterns.get(part.key)?.some(({ serves }) => serves(model))
+    );
     if (served.length === known.length) return part;
     const models = { mode: "static", ...served.length > 0 && { static: served } };
     return { ...part, value: { ...part.value as Settings, models } };
