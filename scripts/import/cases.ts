@@ -73,6 +73,14 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "a" }],
   },
   {
+    name: "a list of fallbacks, whose second name is one deeper than the first one",
+    file: `model_list:\n${
+      ["a", "b", "c", "d", "e", "f", "g"].map((name) => entry(name, `openai/m-${name}`, "500"))
+        .join("")
+    }router_settings: {num_retries: 0, fallbacks: [{a: [b, c]}, {c: [d, e]}, {e: [f]}, {f: [g]}]}\n`,
+    requests: [{ model: "a" }, { model: "c" }],
+  },
+  {
     name: "a circle of fallbacks",
     file: `model_list:\n${entry("a", "openai/m-a", "500")}${entry("b", "openai/m-b", "500")}` +
       "router_settings: {num_retries: 0, fallbacks: [{a: [b]}, {b: [a]}]}\n",

@@ -1,5 +1,6 @@
 import { importLitellm } from "../../src/import/litellm.ts";
 import { PREFIXES } from "../../src/import/litellm_prefixes.ts";
+import type { ReportLine } from "../../src/import/report.ts";
 import { installPeer } from "../bench/peers/install.ts";
 import { type Case, CASES } from "./cases.ts";
 import { type Arrived, startUpstream, type Upstream } from "./upstream.ts";
@@ -81,7 +82,7 @@ async function compared(one: Case, upstream: Upstream): Promise<readonly string[
     return [`FAILS    ${one.name}: the file is not imported`];
   }
   const { file, lines } = result.imported;
-  const secrets = secretsIn(source, result.imported.variables, file);
+  const secrets = secretsIn(source, lines);
   const theirs = await outcomesOf(one, upstream, (port, folder) => {
     Deno.writeTextFileSync(`${folder}/config.yaml`, source);
     return new Deno.Command(program, {
@@ -126,22 +127,19 @@ async function compared(one: Case, upstream: Upstream): Promise<readonly string[
   });
 }
 
-/** Returns the secrets that the imported file has as variables, in the order of the source. */
+/** Returns the variables of the imported file with their secrets: the report names each entry. */
 function secretsIn(
   source: string,
-  names: readonly string[],
-  file: string,
+  lines: readonly ReportLine[],
 ): Readonly<Record<string, string>> {
-  const keys = [...new Set(source.match(/sk-upstream-[a-z0-9-]+/g) ?? [])];
-  const order = [
-    ...new Set(
-      [...file.replace(/^ *#.*$/gm, "").matchAll(/\$\{(\w+)\}/g)].map(([, name = ""]) => name),
-    ),
-  ];
-  if (order.length !== names.length || keys.length !== names.length) {
-    throw new Error("each secret of a case must be one variable");
-  }
-  return Object.fromEntries(order.map((name, index) => [name, keys[index] ?? ""]));
+  const keys = source.match(/sk-upstream-[a-z0-9-]+/g) ?? [];
+  return Object.fromEntries(lines.flatMap(({ path, note }) => {
+    const [, entry] = /^model_list\[(\d+)\]\.litellm_params\.api_key$/.exec(path) ?? [];
+    const [, variable] = /set (\w+) to it/.exec(note) ?? [];
+    return entry === undefined || variable === undefined
+      ? []
+      : [[variable, keys[Number(entry)] ?? ""]];
+  }));
 }
 
 async function outcomesOf(

@@ -23,7 +23,10 @@ interface FallbackList {
   readonly tree: Tree;
 }
 
-/** Depth up to which LiteLLM follows the fallbacks of fallbacks. */
+/**
+ * Depth up to which LiteLLM follows the fallbacks of fallbacks: each name of a list is one deeper
+ * than the one before it.
+ */
 const MAX_FALLBACK_DEPTH = 5;
 
 const DEFAULT = "*";
@@ -232,10 +235,12 @@ export function newChains(
     tried.add(name);
     // The list for all names is not followed after a list of a name.
     const list = listOf(name, "outage") ?? (depth === 0 ? usual : undefined);
+    let below = depth;
     return (list?.names ?? []).flatMap((next) => {
       if (tried.has(next.name)) return [];
       tried.add(next.name);
-      return [next.name, ...walk(next.name, depth + 1, tried)];
+      below++;
+      return [next.name, ...walk(next.name, below, tried)];
     });
   }
 

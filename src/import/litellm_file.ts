@@ -1,5 +1,7 @@
 import { OPEN_MODEL } from "../config/models_rules.ts";
+import { compileGlob } from "../core/glob.ts";
 import { HOSTS } from "../data/hosts.ts";
+import { ANTHROPIC_MODELS, OPENAI_MODELS } from "../data/known_models.ts";
 import type { Draft } from "./draft.ts";
 import type { Chains } from "./litellm_fallbacks.ts";
 import type { Models } from "./litellm_models.ts";
@@ -49,18 +51,32 @@ function partsOf(
   ];
 }
 
+/** An address that a variable holds, which may be that of a host whose models are known. */
+const VARIABLE = /^\$\{[^}]*\}$/;
+
 /**
- * Returns the providers without the list of models that the gateway knows of a host, unless a
- * pattern serves them: LiteLLM lists the names alone, and other models are refused.
+ * Returns the providers with those models alone that patterns serve, of the list that the gateway
+ * knows of a host: LiteLLM lists the names alone, and other models are refused.
  */
 function listingNames(parts: readonly Part[], named: ReadonlyMap<string, Named>): readonly Part[] {
-  const targets = [...named.values()].flatMap(({ targets, later }) => [...targets, ...later]);
-  const open = targets.filter(({ model }) => model === undefined).map(({ provider }) => provider);
+  const open = [...named.values()].flatMap(({ name, targets, later }) =>
+    [...targets, ...later].filter(({ model }) => model === undefined)
+      .map(({ provider }) => ({ provider, serves: compileGlob(name) }))
+  );
+  const patterns = Map.groupBy(open, ({ provider }) => provider);
   return parts.map((part) => {
-    const { base_url } = part.value as Settings;
-    const isListed = base_url === HOSTS.openai.baseUrl || base_url === HOSTS.anthropic.baseUrl;
-    if (!isListed || open.includes(part.key)) return part;
-    return { ...part, value: { ...part.value as Settings, models: { mode: "static" } } };
+    const { type, base_url } = part.value as Settings;
+    const [host, known] = type === "messages"
+      ? [HOSTS.anthropic, ANTHROPIC_MODELS]
+      : [HOSTS.openai, OPENAI_MODELS];
+    const mayBeHost = base_url === host.baseUrl || VARIABLE.test(String(base_url));
+    if (!mayBeHost || type === "local") return part;
+    const served = known.filter((model) =>
+      patterns.get(part.key)?.some(({ serves }) => serves(model))
+    );
+    if (served.length === known.length) return part;
+    const models = { mode: "static", ...served.length > 0 && { static: served } };
+    return { ...part, value: { ...part.value as Settings, models } };
   });
 }
 

@@ -155,8 +155,11 @@ function idAt(
 }
 
 /** Returns the name for a variable that gets the key of a provider from the source. */
-export function keyVariable({ id, variable }: ServedPlace): string {
-  return variable !== null && PREFIXES.get(id)?.variable === variable
-    ? variable
-    : variableName(id, "API_KEY");
+export function keyVariable({ id, variable, host }: ServedPlace): string {
+  const usual = PREFIXES.get(id);
+  // The usual variable of a host may be set already, to the key of that host.
+  const isOther = usual?.variable !== undefined && usual.address !== undefined &&
+    URL.parse(usual.address)?.hostname !== host;
+  if (isOther) return variableName(`imported-${id}`, "API_KEY");
+  return variable !== null && usual?.variable === variable ? variable : variableName(id, "API_KEY");
 }

@@ -32,9 +32,12 @@ function usageIn(usage: JsonObject): Usage | null {
   }
   const inputDetails = usage.prompt_tokens_details ?? usage.input_tokens_details;
   const outputDetails = usage.completion_tokens_details ?? usage.output_tokens_details;
-  // The Messages API counts cached tokens apart from the input.
-  const read = wholeCount(usage, "cache_read_input_tokens") ?? 0;
-  const written = wholeCount(usage, "cache_creation_input_tokens") ?? 0;
+  // The Messages API counts cached tokens apart from the input; those that a proxy adds to
+  // the names of Chat Completions are within it.
+  const apart = (name: string) =>
+    usage.prompt_tokens === undefined ? wholeCount(usage, name) ?? 0 : 0;
+  const read = apart("cache_read_input_tokens");
+  const written = apart("cache_creation_input_tokens");
   return usageFrom({
     input: ownInput === null ? null : ownInput + read + written,
     output,

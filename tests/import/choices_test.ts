@@ -119,6 +119,20 @@ Deno.test("the lists of fallbacks of one section count, and of them the first on
   );
 });
 
+Deno.test("each name of a list of fallbacks is one deeper than the one before it, as LiteLLM counts", () => {
+  const { file } = imported({
+    model_list: ["a", "b", "c", "d", "e", "f", "g"].map((name) => entry(name, `openai/${name}`)),
+    router_settings: {
+      fallbacks: [{ a: ["b", "c"] }, { c: ["d", "e"] }, { e: ["f"] }, { f: ["g"] }],
+    },
+  });
+  const names = (name: string) =>
+    [...part(file, name).split("fallback:")[1]?.matchAll(/model: (\w)/g) ?? []].map(([, one]) =>
+      one
+    );
+  assertEquals([names("a"), names("c")], [["b", "c", "d", "e", "f"], ["d", "e", "f", "g"]]);
+});
+
 Deno.test("an alias falls back by its own list, and the name behind it by another", () => {
   const { file, line } = imported({
     model_list: [entry("a", "openai/a"), entry("b", "openai/b"), entry("c", "openai/c")],
@@ -724,4 +738,44 @@ Deno.test("the list for all names is reported where a name without its own list 
   };
   assertEquals(report("auto", "a"), ["missing", "every name has a list of its own, which counts"]);
   assertEquals(report("auto", "a", "b"), ["differently", "models"]);
+});
+
+Deno.test("of the models that are known of a host, those alone are listed that a pattern serves", () => {
+  const { file } = imported({
+    model_list: [
+      entry("gpt-5*", "openai/gpt-5*"),
+      entry("fast", "openai/o3"),
+      entry("claude-3*", "anthropic/claude-3*"),
+      entry("c", "openai/c", { api_base: "os.environ/BASE" }),
+    ],
+  });
+  assertEquals(file.match(/ {4}models:\n.*mode.*\n(?: +static.*\n)?/g), [
+    "    models:\n      mode: static\n      static: [gpt-5, gpt-5-mini, gpt-5-nano]\n",
+    "    models:\n      mode: static\n",
+    "    models:\n      mode: static\n",
+  ]);
+});
+
+Deno.test("a literal key has the usual variable of a host at that host alone", () => {
+  const keyed = (name: string, model: string, api_base: string) =>
+    entry(name, model, { api_base, api_key: `sk-secret-of-the-provider-${name}` });
+  const { file } = imported({
+    model_list: [
+      keyed("a", "groq/a", "https://api.groq.com/openai/v1"),
+      keyed("b", "groq/b", "https://models.example.com/v1"),
+      keyed("c", "cerebras/c", "os.environ/BASE"),
+      keyed("d", "openai/d", "http://openai.internal/v1"),
+      keyed("e", "openai/e", "https://api.deepseek.com/v1"),
+    ],
+  });
+  assertEquals(
+    [...file.matchAll(/^ {4}(?:base_url|api_key): (.*)$/gm)].map(([, value]) => value),
+    [
+      ...["https://api.groq.com/openai/v1", "${GROQ_API_KEY}"],
+      ...["https://models.example.com/v1", "${IMPORTED_GROQ_API_KEY}"],
+      ...["${BASE}", "${IMPORTED_CEREBRAS_API_KEY}"],
+      ...["http://openai.internal/v1", "${IMPORTED_OPENAI_API_KEY}"],
+      ...["https://api.deepseek.com/v1", "${DEEPSEEK_API_KEY}"],
+    ],
+  );
 });

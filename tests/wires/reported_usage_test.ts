@@ -17,8 +17,11 @@ function counts(input: string, output: string) {
 Deno.test("the counts of a refused or late response are those of one that is read, with the cache and the reasoning", () => {
   const chat = counts("prompt", "completion");
   const deepSeek = { prompt_tokens: 9, completion_tokens: 2, prompt_cache_hit_tokens: 6 };
+  // LiteLLM's proxy writes the counts of Claude under both names.
+  const proxied = { ...chat, cache_read_input_tokens: 40, cache_creation_input_tokens: 30 };
   const usages = [
     [chat, parseUsage(chat)],
+    [proxied, parseUsage(proxied)],
     [deepSeek, parseUsage(deepSeek)],
     [counts("input", "output"), parseResponseUsage({ usage: counts("input", "output") })],
   ] as const;
