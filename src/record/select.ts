@@ -31,6 +31,9 @@ const HEADS_ONLY: ReadonlySet<string> = new Set<Failure["kind"]>([
   "response_refused",
 ]);
 
+/** Statuses of the refusals of a client that is not known, or is beyond one of its limits. */
+const STRANGERS_STATUSES: readonly number[] = [401, 429];
+
 const answers = new WeakMap<Config, boolean>();
 
 /** True if a call with this configuration may have a record, before anything else is known. */
@@ -57,7 +60,7 @@ export function selectRecord(call: Selected): Selection | null {
   if (!mayRecord(call) || endpoint.api === null || caller.name === REMOTE_CONTROL) return null;
   if (client.key === null && requiresKey(generation)) return null;
   const refusal = failure !== null && isRefusal(failure) ? failure.kind : null;
-  if (refusal !== null && REFUSALS[refusal].countedAs !== undefined) return null;
+  if (refusal !== null && STRANGERS_STATUSES.includes(REFUSALS[refusal].status)) return null;
   const route = generation.routes.find(({ name }) => name === report.route) ?? null;
   const chosen = chooseRecord(generation.config, client.key, route);
   // Refused before its route was known, the call may be one of a route that says never.

@@ -1,5 +1,7 @@
+import { newCallClient, parseControls } from "../../src/call/call.ts";
+import { type RefusalKind, REFUSALS } from "../../src/core/failure/failure.ts";
 import { refuse } from "../../src/core/failure/result.ts";
-import { hasOnlyHead } from "../../src/record/select.ts";
+import { hasOnlyHead, selectRecord } from "../../src/record/select.ts";
 import { RECORD_CHOICES, type RecordChoice } from "../../src/core/record_choice.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -177,6 +179,40 @@ routing: {routes: [{name: main, match: {models: [m]}, targets: [{provider: up}]}
       [400, "refused", "invalid_type"],
     ]);
     assertEquals(records[0]?.request?.body?.includes('"other"'), true);
+  }));
+
+Deno.test("no call that a limit of its client has refused is recorded, whichever limit that is", () =>
+  withFolder(async (folder) => {
+    const text = `${recordSection(folder)}
+security:
+  enabled: true
+  api_key: {keys: [{name: web, value: key-of-web, end_users: {header: X-User, max: 1, template: user}}]}
+  templates: [{name: user, budgets: [{per: day, tokens: 99}]}]
+providers: {up: {type: compat, base_url: "http://up", api_key: k}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+`;
+    const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+    const { app, reports, finish, gateway } = await recordingGateway(text, world);
+    for (const user of ["ada", "bob"]) {
+      const headers = { ...keyOf("web"), "x-user": user };
+      await (await app(chatRequest({ headers }))).body?.cancel();
+    }
+    assertEquals(reports.map(({ status }) => status), [200, 429]);
+    assertEquals((await finish()).length, 1);
+
+    const [served] = reports;
+    assert(served !== undefined);
+    const { generation } = gateway;
+    const client = { ...newCallClient(), key: generation.clientKeys[0] ?? null };
+    const controls = parseControls(new Headers());
+    const call = { generation, client, controls, caller: { name: "web", isIsolated: false } };
+    const kinds = Object.keys(REFUSALS) as RefusalKind[];
+    const recorded = kinds.filter((kind) => {
+      const { failure } = refuse(kind, "No.");
+      return selectRecord({ ...call, report: { ...served, failure } }) !== null;
+    });
+    const wanted = kinds.filter((kind) => ![401, 429].includes(REFUSALS[kind].status));
+    assertEquals(recorded, wanted);
   }));
 
 Deno.test("of a call that a privacy rule has refused, or an overloaded gateway, only the head is recorded", () => {
