@@ -44,7 +44,7 @@ export const USAGE =
   --peer-path NAME=/PATH           path of its chat requests
   --peer-header NAME=HEADER:VALUE  header of its requests; can be repeated
   --peer-model NAME=PREFIX         text before the model of its requests
-  --write    write the table of the peers into docs/operate/performance.md, and its figures beside
+  --write    write the table of the peers into docs/operate/performance.md, and its figures next to
              the targets there`;
 
 /** The options of the benchmark. */

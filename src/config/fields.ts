@@ -1,4 +1,5 @@
 import * as z from "zod";
+import { FIELD_NAME, FIELD_VALUE } from "../core/header_fields.ts";
 import { DURATION, parseDuration } from "./units.ts";
 
 /** Pattern of text that is a YAML number; the caller trims blanks. */
@@ -11,12 +12,6 @@ export const FALSE = /^(?:false|False|FALSE)$/;
 
 /** Problem text for a value that is not allowed in a header. */
 export const NOT_A_HEADER_VALUE = "must be a header value: one line of Latin-1 characters";
-
-// RFC 9110, section 5.6.2.
-const TOKEN = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-
-// Tab is the only control character allowed in a field value; fetch accepts only Latin-1.
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
 /**
  * Returns text that is a YAML number as a number (variables expand to text); any other value
@@ -93,11 +88,6 @@ export function duration(minMs: number) {
     });
 }
 
-/** True if the text is a valid HTTP header name. */
-export function isHeaderName(written: string): boolean {
-  return TOKEN.test(written);
-}
-
 /** Headers that the gateway sets: connection, request framing and response encoding. */
 const OWN_HEADERS: ReadonlySet<string> = new Set([
   "accept-encoding",
@@ -122,17 +112,12 @@ export function isOwnHeader(name: string): boolean {
 
 /** Returns the schema of an HTTP header name. */
 export function headerName() {
-  return z.string().regex(TOKEN, { error: "is not a valid header name" });
-}
-
-/** True if the text is a valid header value. */
-export function isHeaderValue(written: string): boolean {
-  return HEADER_VALUE.test(written);
+  return z.string().regex(FIELD_NAME, { error: "is not a valid header name" });
 }
 
 /** Returns the schema of an HTTP header value. */
 export function headerValue() {
-  return z.string().regex(HEADER_VALUE, { error: NOT_A_HEADER_VALUE });
+  return z.string().regex(FIELD_VALUE, { error: NOT_A_HEADER_VALUE });
 }
 
 /** Maximum length of the value of a label: it is repeated in each log line. */

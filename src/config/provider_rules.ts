@@ -1,13 +1,8 @@
+import { FIELD_VALUE } from "../core/header_fields.ts";
 import { RELAY_FAMILIES } from "../core/endpoint.ts";
 import { type Host, hostAt, HOSTS, profileOf } from "../data/hosts.ts";
 import { isObject, type JsonObject } from "../core/json/json.ts";
-import {
-  isHeaderValue,
-  isOwnHeader,
-  NOT_A_HEADER_VALUE,
-  OWN_HEADER,
-  parseNumber,
-} from "./fields.ts";
+import { isOwnHeader, NOT_A_HEADER_VALUE, OWN_HEADER, parseNumber } from "./fields.ts";
 import { completeCredential } from "./credential_rules.ts";
 import { likelyHint, type Path, type Problem, problem, repeatedHeaders } from "./problems.ts";
 import { PROVIDER_ID, PROVIDER_TYPES } from "./provider_schema.ts";
@@ -79,7 +74,7 @@ function typeProblems(id: string, written: JsonObject, path: Path): Problem[] {
 
 function sentProblems(written: JsonObject, key: string | null, path: Path): Problem[] {
   const value = key === null ? undefined : written[key];
-  if (key === null || typeof value !== "string" || isHeaderValue(value)) return [];
+  if (key === null || typeof value !== "string" || FIELD_VALUE.test(value)) return [];
   return [problem([...path, key], NOT_A_HEADER_VALUE)];
 }
 

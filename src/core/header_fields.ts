@@ -17,6 +17,12 @@ export interface RequestHeaders extends Iterable<[name: string, value: string]> 
   isRepeated?(name: string): boolean;
 }
 
+/** Pattern of the name of a header field (RFC 9110, section 5.6.2). */
+export const FIELD_NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+
+/** Pattern of its value: one line of Latin-1 (RFC 9110, section 5.5). Fetch accepts no others. */
+export const FIELD_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
 /** Header fields in the order in which they were sent. */
 export type FieldList = readonly (readonly [name: string, value: string])[];
 

@@ -1,4 +1,4 @@
-import { isHeaderValue } from "../config/fields.ts";
+import { FIELD_VALUE } from "../core/header_fields.ts";
 import { isPrivateHost } from "./address.ts";
 import { readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
@@ -87,7 +87,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
   const headers = readHeaders(get("extra_headers"), place.id, variables);
   const isCompat = place.settings.type === "compat";
   const account = textOf(get("organization"));
-  const organization = isCompat && isHeaderValue(account ?? "") ? account : null;
+  const organization = isCompat && FIELD_VALUE.test(account ?? "") ? account : null;
   const most = positive(get("max_parallel_requests"));
   const parameters = readParameters(params, report);
   const effort: Settings = parameters.has("effort") && !isCompat

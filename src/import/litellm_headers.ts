@@ -1,4 +1,5 @@
-import { isHeaderName, isHeaderValue, isOwnHeader } from "../config/fields.ts";
+import { isOwnHeader } from "../config/fields.ts";
+import { FIELD_NAME, FIELD_VALUE } from "../core/header_fields.ts";
 import { membersOf, textOf, type Tree } from "./source.ts";
 import { variableName, type Variables } from "./variables.ts";
 import type { Written } from "./written_file.ts";
@@ -22,7 +23,7 @@ export function readHeaders(tree: Tree | undefined, id: string, variables: Varia
   const used: (readonly [tree: Tree, name: string, note: string])[] = [];
   for (const [name, value] of membersOf(tree)) {
     const text = textOf(value);
-    if (text === null || !isHeaderName(name) || !isHeaderValue(text)) continue;
+    if (text === null || !FIELD_NAME.test(name) || !FIELD_VALUE.test(text)) continue;
     // A key with this name, and headers that the gateway sets, are refused in our file.
     if (name === "__proto__" || isOwnHeader(name)) continue;
     if (Object.keys(headers).some((other) => other.toLowerCase() === name.toLowerCase())) continue;

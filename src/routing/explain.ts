@@ -1,4 +1,9 @@
-import { encodeHeaderText, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
+import {
+  encodeHeaderText,
+  FIELD_VALUE,
+  FieldTable,
+  type RequestHeaders,
+} from "../core/header_fields.ts";
 import { nearest } from "../config/problems.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import {
@@ -258,9 +263,6 @@ export const USUAL_PATH = ROUTED_PATHS.chat_completions;
 // deno-lint-ignore no-control-regex
 const HEADER = /^([\w!#$%&'*+.^`|~-]+)[\t ]*[:=]([^\x00-\x08\x0a-\x1f\x7f]*)$/;
 
-/** Pattern of a header value (RFC 9110, field values). */
-const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
-
 const PROVIDER_HEADER = "x-gateway-provider";
 
 /**
@@ -277,7 +279,7 @@ export function parseExplainedHeaders(
     if (name === undefined) return "header must be written NAME=VALUE or NAME: VALUE.";
     fields.push([name, encodeHeaderText(value.trim())]);
   }
-  if (!HEADER_VALUE.test(provider)) return "provider must be the ID of a provider.";
+  if (!FIELD_VALUE.test(provider)) return "provider must be the ID of a provider.";
   if (provider === "") return new FieldTable(fields);
   const others = fields.filter(([name]) => name.toLowerCase() !== PROVIDER_HEADER);
   return new FieldTable([...others, [PROVIDER_HEADER, provider]]);

@@ -1,4 +1,5 @@
 // Until the constructor of `Response` does not convert each header field several times.
+import { FIELD_NAME } from "../core/header_fields.ts";
 
 /** One field of a response header; the name is in lower case. */
 export type HeaderPair = [name: string, value: string];
@@ -40,8 +41,7 @@ export function newResponse(
   return response;
 }
 
-// Names and values that the runtime sends as they are (RFC 9110, 5.1 and 5.5).
-const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+// Values that the runtime sends as they are.
 const VALUE = /^[\x21-\x7e](?:[\t\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** Limit of the names that are known to be plain: providers choose names too. */
@@ -54,7 +54,7 @@ function isPlain([name, value]: HeaderPair): boolean {
 }
 
 function isPlainName(name: string): boolean {
-  if (!NAME.test(name)) return false;
+  if (!FIELD_NAME.test(name)) return false;
   if (plainNames.size < MAX_KNOWN_NAMES) plainNames.add(name);
   return true;
 }

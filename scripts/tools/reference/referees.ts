@@ -77,7 +77,7 @@ ${tableText(["referee", "what it judges", "command"], REFEREES)}
 Each ends with 0 only if its verdict is the expected one. The first three print what they expect and what they
 found: they end with 1 if a case is red that is not listed here, or if one that is listed is not red. \`*\` in the name
 of a case is for any text. Phoenix, the benchmark, the agents with values of a file and nginx have no red case. Codex and
-Claude Code end with 1 if a cell of their page is another one or was not run, which they print beside the expected one; with
+Claude Code end with 1 if a cell of their page is another one or was not run, which they print next to the expected one; with
 \`--write\` they write it.
 
 Schemathesis does not judge statuses, nor whether right requests are accepted; a request without a response is a red case. Of

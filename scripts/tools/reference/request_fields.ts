@@ -114,7 +114,7 @@ function isMessagesField(path: string): path is MessagesField {
 export function requestFieldsPage(): string {
   return `# Request fields
 
-${generatedNote("the field tables beside the code that encodes requests, `src/wires/*/fields.ts`")}
+${generatedNote("the field tables next to the code that encodes requests, `src/wires/*/fields.ts`")}
 
 What happens with each request field depends on the type of the provider. \`responses\` is a provider of
 type \`compat\` with \`upstream_request_type: responses\`.

@@ -84,7 +84,7 @@ export const FIELDS = newFieldTable<ChatField>({
     "Only providers with 'verify: true' take it.",
   )),
   "response_format[text]": open(ignored),
-  "response_format[json_object]": open(exactBut("beside tools, verified")),
+  "response_format[json_object]": open(exactBut("with tools, verified")),
   "response_format[json_schema]": open(gated("structured_outputs")),
   "response_format[json_schema].json_schema.name": lossy("the schema"),
   "response_format[json_schema].json_schema.description": lossy("the schema"),

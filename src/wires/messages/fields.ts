@@ -16,7 +16,7 @@ const OLD_API = "refused with `api_version: 2026-10-21`";
 
 const REASONING = byWire(lossy(
   "stored thinking blocks",
-  "without them, the running tool loop continues with thinking off; ignored beside `thinking_blocks`",
+  "without them, the running tool loop continues with thinking off; ignored with `thinking_blocks`",
 ));
 
 const INSTRUCTION = byWire(lossy(
