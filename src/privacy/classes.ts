@@ -144,6 +144,20 @@ const ROWS: readonly (readonly [string, StringClass])[] = [
   ["endpoint", "tag"],
 ];
 
+/** True for the path of an identifier. */
+export function isIdentifier(path: JsonPath): boolean {
+  return /(?:^|_)ids?$/.test(String(path.findLast((step) => typeof step === "string")));
+}
+
+/** A number behind the word of an identifier, such as `function-call-…`, and a UUID (RFC 9562). */
+const MADE_NUMBER =
+  /(?<=[A-Za-z][_-]{1,2})\d{9,}|(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
+
+/** Returns an identifier without what providers make of digits: some would be numbers of cards. */
+export function withoutMadeNumbers(id: string): string {
+  return id.replace(MADE_NUMBER, ({ length }) => "x".repeat(length));
+}
+
 interface Row {
   readonly segments: readonly string[];
   readonly kind: StringClass;

@@ -4,12 +4,14 @@ import {
   classOf,
   isBase64,
   isEncrypted,
+  isIdentifier,
   isKnownMember,
   isMedia,
   isOpaque,
   isShared,
   isTag,
   textOfDataUrl,
+  withoutMadeNumbers,
 } from "./classes.ts";
 import { documentAt } from "./documents.ts";
 import {
@@ -119,8 +121,9 @@ export function* collectStrings(
     if (kindOfString === "signed" && isSigned(parents[parents.length - 1])) return;
     if (isText && isMedia(string)) unread.push(start);
     const shared = isShared(path) || isInstructions(value, path);
+    const isId = kindOfString === "name" && isIdentifier(path);
     add({
-      text: dataUrl ?? string,
+      text: isId ? withoutMadeNumbers(string) : dataUrl ?? string,
       start,
       end,
       isReplaceable: isText,

@@ -137,6 +137,31 @@ Deno.test("a value in a name of a member or a tool, or in a number is refused wi
   );
 });
 
+Deno.test("the digits of an identifier that a provider has made refuse no request", async () => {
+  const requestOf = (id: string) => ({
+    messages: [
+      { role: "assistant", tool_calls: [{ id, type: "function", function: { name: "f" } }] },
+      { role: "tool", tool_call_id: id, content: "ok" },
+    ],
+  });
+  const CARD = "find: [card, email], action: mask";
+  for (
+    const id of [
+      "function-call-4111111111111111",
+      "call_-41111111",
+      "52835887-5335-4225-8abc-0123456789ab",
+    ]
+  ) {
+    assertEquals(await of(requestOf(id), CARD), JSON.stringify(requestOf(id)));
+  }
+  for (const id of ["4111111111111111", "4111 1111 1111 1111", "call_bob@example.com"]) {
+    assertEquals(
+      await of(requestOf(id), CARD),
+      "privacy_unreplaceable messages[0].tool_calls[0].id",
+    );
+  }
+});
+
 Deno.test("a number is searched as its digits, also with a point or an exponent", async () => {
   const rule = "find: [card], action: mask";
   for (

@@ -17,6 +17,7 @@ Deno.test("the letters of an escape are no part of a word in JSON inside a text"
   // In the arguments of a tool that are code a backslash is escaped itself.
   assertEquals(valuesOf(String.raw`"x\\nKingfisher" \xkingfisher`, WORDS), ["Kingfisher"]);
   assertEquals(valuesOf("?q=about%20Kingfisher&%ag=x", WORDS), ["Kingfisher"]);
+  assertEquals(valuesOf("\x1b[1;31mKingfisher\x1b[m [31mKingfisher", WORDS), ["Kingfisher"]);
   assertEquals(valuesOf(String.raw`C:\notes\x`, "words: [notes, otes], action: mask"), ["notes"]);
 });
 

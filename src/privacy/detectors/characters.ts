@@ -1,5 +1,5 @@
 const ZERO = 48, NINE = 57, UPPER_A_CODE = 65, UPPER_Z_CODE = 90, LOWER_A_CODE = 97;
-const LOWER_Z_CODE = 122, BACKSLASH = 92, PERCENT_CODE = 37;
+const LOWER_Z_CODE = 122, LOWER_U_CODE = 117, PERCENT_CODE = 37;
 
 /** Letters of Latin, Greek and Cyrillic script beyond ASCII. */
 const FIRST_LETTER_CODE = 0xc0, LAST_LETTER_CODE = 0x52f;
@@ -21,26 +21,48 @@ export function isLetter(code: number): boolean {
     code >= FIRST_LETTER_CODE && code <= LAST_LETTER_CODE && code !== 0xd7 && code !== 0xf7;
 }
 
-/** An escape behind its backslash, and of a URL behind its sign. */
-const ESCAPE = /(?<=\\)(?:[bfnrt]|u[0-9A-Fa-f]{4})|(?<=%)[0-9A-Fa-f]{2}/y;
+/**
+ * Beginning of a control sequence of a terminal (ECMA-48, section 5.4), such as that of a colour,
+ * also as code writes it.
+ */
+const CONTROL = String.raw`(?:\x1b|\\(?:u001[bB]|x1[bB]|033|e))\[[0-9;?]{0,16}`;
+
+/** Letters of an escape of JSON, and digits of one of a URL. */
+const OF_JSON = "(?:[bfnrt]|u[0-9A-Fa-f]{4})", OF_URL = "[0-9A-Fa-f]{2}";
+
+/** Source of the escapes whose letters and digits are no part of what follows them. */
+export const ESCAPES = String.raw`\\${OF_JSON}|%${OF_URL}|${CONTROL}[A-Za-z]`;
+
+const BEHIND_ESCAPE = new RegExp(`(?<=${ESCAPES})`, "y");
+
+/** The rest of an escape behind its sign. */
+const REST = new RegExp(
+  String.raw`(?<=\\)${OF_JSON}|(?<=%)${OF_URL}|(?<=${CONTROL})[0-9]{0,3}[A-Za-z]`,
+  "y",
+);
+
+const SIGNS: ReadonlySet<number> = new Set(new TextEncoder().encode("\\%[;"));
 
 /**
  * Returns where a word that seems to begin at `start` really begins. A text may be JSON inside
  * JSON, in which the letters behind a backslash belong to an escape: `\nbob` is a line end and
- * `bob`, and so is `\\nbob` in the arguments of a tool that are code; or a URL, in which `%20bob`
- * is a blank and `bob`.
+ * `bob`, and so is `\\nbob` in the arguments of a tool that are code. `%20bob` is a blank and `bob`
+ * in a URL, and `31mbob` is `bob` in red behind the beginning of a control sequence.
  */
 export function skipEscape(text: string, start: number): number {
-  const before = text.charCodeAt(start - 1);
-  if (before !== BACKSLASH && before !== PERCENT_CODE) return start;
-  ESCAPE.lastIndex = start;
-  return ESCAPE.test(text) ? ESCAPE.lastIndex : start;
+  if (!SIGNS.has(text.charCodeAt(start - 1))) return start;
+  REST.lastIndex = start;
+  return REST.test(text) ? REST.lastIndex : start;
 }
 
 /** True if an escape such as `\n`, `\u00a0` or `%20` ends at `start`. */
 export function isBehindEscape(text: string, start: number): boolean {
-  return skipEscape(text, start - 1) === start || skipEscape(text, start - 2) === start ||
-    skipEscape(text, start - 5) === start;
+  // Most digits are behind other ones: an expression for each of a long run takes longer.
+  const mayEnd = !isDigit(text.charCodeAt(start - 1)) ||
+    text.charCodeAt(start - 3) === PERCENT_CODE || text.charCodeAt(start - 5) === LOWER_U_CODE;
+  if (!mayEnd) return false;
+  BEHIND_ESCAPE.lastIndex = start;
+  return BEHIND_ESCAPE.test(text);
 }
 
 /** True if neither a letter nor a digit is just before `start`, besides those of an escape. */

@@ -8,7 +8,12 @@ const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
 
 const MAX_CHARS = 320;
 
-const NON_ASCII_CODE = 128, BLANK_CODE = 32, QUOTE_CODE = 34, HYPHEN_CODE = 45, POINT_CODE = 46;
+const NON_ASCII_CODE = 128,
+  BLANK_CODE = 32,
+  QUOTE_CODE = 34,
+  BACKSLASH_CODE = 92,
+  HYPHEN_CODE = 45,
+  POINT_CODE = 46;
 
 /** The sign between the parts of an address, also percent-encoded as in a URL. */
 const SIGNS = ["@", "%40"] as const;
@@ -47,6 +52,7 @@ function behindEscape(text: string, start: number, earliest: number): number {
   const behind = skipEscape(text, start);
   // No text has the escapes of a backspace and of a form feed.
   if (behind === start || "bf".includes(text.charAt(start))) return start;
+  if (text.charCodeAt(start - 1) !== BACKSLASH_CODE) return behind;
   const before = text.slice(Math.max(earliest, start - MAX_PATH_CHARS), start);
   const path = startOfRun(
     before,

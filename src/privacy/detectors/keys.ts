@@ -1,13 +1,12 @@
 import type { Finder } from "../types.ts";
-import { isDigit, isLetter, startOfRun } from "./characters.ts";
+import { ESCAPES, isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /**
  * Text that may be before a key: the beginning, no part of a word, or the end of an escape. A
  * hyphen is no part of a word where a list or the removed line of a difference begins.
  */
-const BEFORE = String
-  .raw`(?:^|[^A-Za-z0-9-]|(?<![A-Za-z0-9])-|\\(?:[bfnrt]|u[0-9A-Fa-f]{4})|%[0-9A-Fa-f]{2})`;
+const BEFORE = `(?:^|[^A-Za-z0-9-]|(?<![A-Za-z0-9])-|${ESCAPES})`;
 
 /** Sources of the prefix of a key and of what follows it. */
 type PrefixedKey = readonly [prefix: string, rest: string];

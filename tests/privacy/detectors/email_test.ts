@@ -19,6 +19,7 @@ Deno.test("an address with a percent-encoded sign is found", () => {
     "tom%2Bnews@example.com",
     "f%C3%BCr%40example.org",
   ]);
+  assertEquals(emails(String.raw`C:\Users\x>\x1b[31mtom@example.com`), ["tom@example.com"]);
   // The added line of a difference.
   assertEquals(emails("+tom@example.com"), ["tom@example.com"]);
 });

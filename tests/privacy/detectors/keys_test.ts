@@ -38,6 +38,8 @@ Deno.test("keys are found by their prefix, between any signs and behind escapes"
         "my_",
         "-",
         "a\n--",
+        "\x1b[31m",
+        String.raw`\x1b[0;31m`,
       ];
       // Words joined by hyphens may have the other prefixes.
       if (!/^(?:sk|xox.|glpat|pypi)-/.test(key)) before.push("my-");

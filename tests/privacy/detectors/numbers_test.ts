@@ -43,7 +43,18 @@ Deno.test("the letters and digits of an escape are no part of a number in JSON i
     ] as const
   ) {
     // In the arguments of a tool that are code a backslash is escaped itself.
-    for (const escape of ["\\n", "\\\\n", "\\u003e", "\\\\u003e", "\\\\\\u2011", "%20", "%3A"]) {
+    for (
+      const escape of [
+        "\\n",
+        "\\\\n",
+        "\\u003e",
+        "\\\\u003e",
+        "\\\\\\u2011",
+        "%20",
+        "\x1b[1;31m",
+        "\\u001b[K",
+      ]
+    ) {
       assertEquals(valuesOf(`"a${escape}${number}\\u003c"`, rule), [number], escape);
     }
   }
