@@ -5,6 +5,7 @@ import { nestedJson } from "./nested_json.ts";
 import { patterns } from "./patterns.ts";
 import { rateBuckets } from "./rate_buckets.ts";
 import { refusedMessages } from "./refused_messages.ts";
+import { socketFloods } from "./socket_floods.ts";
 import { storedObjects } from "./stored_objects.ts";
 import { strictCalls } from "./strict_calls.ts";
 import type { Attack } from "./support.ts";
@@ -18,6 +19,7 @@ export const ATTACKS: readonly Attack[] = [
   ...keptTexts,
   ...largeMessages,
   refusedMessages,
+  ...socketFloods,
   ...storedObjects,
   strictCalls,
   images,

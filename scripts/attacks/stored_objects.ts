@@ -67,6 +67,46 @@ const sharedItems: Load = async ({ url }, times) => {
   return outcomeOf(await many(LOOKUP_COUNT, () => send(`${url}/v1/responses`, body)));
 };
 
+/** Batches of items of a large conversation, their items, and the characters of each. */
+const BATCH_COUNT = 45, BATCH_ITEM_COUNT = 20, BATCH_ITEM_CHARS = 50_000;
+
+/** Sends small requests for a conversation of 45 MB together. */
+const conversation: Load = async ({ url }, times) => {
+  const made = await sendOk(`${url}/v1/conversations`, "{}");
+  const path = `${url}/v1/conversations/${JSON.parse(made.text).id}`;
+  for (let at = 0; at < BATCH_COUNT; at++) {
+    const added = items(BATCH_ITEM_COUNT, BATCH_ITEM_CHARS);
+    await sendOk(`${path}/items`, JSON.stringify({ items: added }));
+  }
+  const requests: readonly (() => ReturnType<typeof send>)[] = [
+    () => send(`${path}/items`, JSON.stringify({ items: items(1, 10) })),
+    () => send(path, JSON.stringify({ metadata: { a: "b" } })),
+    () => send(`${path}/items?limit=1`),
+  ];
+  return outcomeOf(
+    await many(
+      CONVERSATION_REQUEST_COUNT * times,
+      (at) => (requests[at % 3] ?? (() => send(path)))(),
+    ),
+  );
+};
+
+const CONVERSATION_REQUEST_COUNT = 30;
+
+/** Turns of a dialogue, and requests that continue its last one together. */
+const TURN_COUNT = 400, BRANCH_COUNT = 100;
+
+const branches: Load = async ({ url }, times) => {
+  let previous = {};
+  for (let at = 0; at < TURN_COUNT; at++) {
+    const body = JSON.stringify({ model: "sim-echo", input: `turn ${at}`, ...previous });
+    const { text } = await sendOk(`${url}/v1/responses`, body);
+    previous = { previous_response_id: JSON.parse(text).id };
+  }
+  const branch = JSON.stringify({ model: "sim-echo", input: "go on", ...previous });
+  return outcomeOf(await many(BRANCH_COUNT * times, () => send(`${url}/v1/responses`, branch)));
+};
+
 /** Creates responses of this many items together. */
 function createsOf(count: number, itemCount: number): Load {
   return async ({ url }, times) =>
@@ -124,6 +164,17 @@ export const storedObjects: readonly Attack[] = [
   ),
   attack("A6 shared items", sharedSize, sharedItems),
   attack("A6 shared items in memory", sharedSize, sharedItems, "memory"),
+  attack(
+    "A6 conversation",
+    (times) => `${CONVERSATION_REQUEST_COUNT * times} tiny requests for a conversation of 45 MB`,
+    conversation,
+  ),
+  attack(
+    "A6 branches in memory",
+    (times) => `${BRANCH_COUNT * times} continuations of a dialogue of ${TURN_COUNT} turns`,
+    branches,
+    "memory",
+  ),
   attack("A6 creates", createSize, creates),
   attack("A6 creates in memory", createSize, creates, "memory"),
   attack("A6 creates over valkey", createSize, creates, "valkey"),

@@ -43,12 +43,16 @@ export interface UnfinishedMessage {
   readonly bytes: number;
   /** True if these are more than pings and pongs may have. */
   readonly isMessage: boolean;
+  /** True if the runtime has replied to more pings than a client may send. */
+  readonly hasManyPings?: true;
 }
 
 /** Watches the unfinished messages of a WebSocket. */
 export interface MessageWatch {
   /** Counts from here on, because a whole message of this size has arrived. */
   arrived(messageBytes: number): void;
+  /** A message of this size was sent: what the client receives besides are replies to its pings. */
+  sent(messageBytes: number): void;
   /** Stops watching, because the socket is closed. */
   end(): void;
 }

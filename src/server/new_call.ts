@@ -41,6 +41,7 @@ export function newCall(
     state: stateForCall(state, {
       cancellation,
       report,
+      client: () => call.client.key?.caller ?? "",
       refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
     }),
     world,

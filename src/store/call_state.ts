@@ -8,6 +8,8 @@ import type { OutcomeStore, WriteState } from "./outcome_store.ts";
 /** The call that uses a store. */
 export interface StoreUser {
   readonly cancellation: Cancellation;
+  /** Returns the client, with which others share the turns of reads; known once it is admitted. */
+  client(): string;
   /**
    * Returns the refusal of a read whose object would find no memory; null if there is memory, or it
    * is no read.
@@ -41,10 +43,10 @@ export function stateForCall(state: GatewayState, user: StoreUser): GatewayState
  */
 function objectsInTurn(
   { objects, readTurns }: GatewayState,
-  { cancellation, refuseRead }: StoreUser,
+  { cancellation, client, refuseRead }: StoreUser,
 ): ObjectStore {
   const { responses, conversations, reasoning } = objects;
-  const inTurn = <T>(start: () => Stored<T>) => readTurns(cancellation, start);
+  const inTurn = <T>(start: () => Stored<T>) => readTurns(client(), cancellation, start);
   /** Other reads may have filled the memory while this one has waited. */
   const read = <T>(start: () => Stored<T>) => inTurn<T>(async () => refuseRead() ?? await start());
   return {
@@ -68,7 +70,7 @@ function objectsInTurn(
 
 function outcomesForCall(
   { outcomes, readTurns }: GatewayState,
-  { cancellation, report }: StoreUser,
+  { cancellation, client, report }: StoreUser,
 ): OutcomeStore {
   async function noted(writing: Stored<WriteState>): Stored<WriteState> {
     const written = await untilCancelled(cancellation, writing);
@@ -81,7 +83,7 @@ function outcomesForCall(
     bind: (type, id, owner) => noted(outcomes.bind(type, id, owner)),
     // The turn of a cancelled call is added too.
     addTurn: (conversation, turn) =>
-      noted(readTurns(new Cancellation(), () => outcomes.addTurn(conversation, turn))),
+      noted(readTurns(client(), new Cancellation(), () => outcomes.addTurn(conversation, turn))),
     unbind: (type, id, account, caller) =>
       untilCancelled(cancellation, outcomes.unbind(type, id, account, caller)),
   };

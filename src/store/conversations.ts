@@ -11,13 +11,17 @@ const MIB = 1024 * 1024;
 /** Text values that a client attaches to a conversation. */
 export type Metadata = Readonly<Record<string, string>>;
 
-/** A conversation to be stored. */
-export interface NewConversation {
+/** A conversation without its items. */
+export interface ConversationRest {
   readonly id: string;
   readonly creator: Creator;
   /** Seconds since 1970. */
   readonly createdAt: number;
   readonly metadata: Metadata;
+}
+
+/** A conversation to be stored. */
+export interface NewConversation extends ConversationRest {
   /** Items, oldest first, each with a unique ID. */
   readonly items: readonly JsonObject[];
 }

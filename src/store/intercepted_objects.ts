@@ -23,6 +23,7 @@ export function interceptedObjects(objects: ObjectStore, run: RunOperation): Obj
       maxBytes: conversations.maxBytes,
       create: (one) => run("conversation_create", () => conversations.create(one)),
       find: (id) => run("conversation_find", () => conversations.find(id)),
+      findRest: (id) => run("conversation_find", () => conversations.findRest(id)),
       setMetadata: (id, metadata) =>
         run("conversation_update", () => conversations.setMetadata(id, metadata)),
       append: (id, items) => run("conversation_append", () => conversations.append(id, items)),

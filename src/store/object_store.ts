@@ -2,7 +2,7 @@ import type { JsonObject } from "../core/json/json.ts";
 import type { OwnedReasoning } from "../core/stream/reasoning.ts";
 import type { Result } from "../core/failure/result.ts";
 import type { Binding, Caller, Creator, Owner } from "./bindings.ts";
-import type { Conversation, Metadata, NewConversation } from "./conversations.ts";
+import type { Conversation, ConversationRest, Metadata, NewConversation } from "./conversations.ts";
 import type { Snapshot } from "./snapshots.ts";
 
 /**
@@ -119,6 +119,8 @@ export interface ConversationStore {
   create(conversation: NewConversation): Stored<Conversation>;
   /** Returns a conversation. */
   find(id: string): Stored<Conversation | null>;
+  /** Returns a conversation without its items, which are not read; null if there is none. */
+  findRest(id: string): Stored<ConversationRest | null>;
   /** Replaces the metadata only. */
   setMetadata(id: string, metadata: Metadata): Stored<Conversation>;
   /** Adds all items or none: refused if an ID exists already or there would be too many items. */

@@ -1,6 +1,10 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { type Result, success } from "../../src/core/failure/result.ts";
-import { MAX_CONCURRENT_READS, newReadTurns } from "../../src/store/read_turns.ts";
+import {
+  MAX_CLIENT_READS,
+  MAX_CONCURRENT_READS,
+  newReadTurns,
+} from "../../src/store/read_turns.ts";
 import { assertEquals } from "../support/assert.ts";
 
 /** Turns, with reads that end by number. */
@@ -8,8 +12,8 @@ function scriptedReads() {
   const turns = newReadTurns();
   const began: number[] = [];
   const ends: ((result: Result<number>) => void)[] = [];
-  const read = (number: number, cancellation = new Cancellation()) =>
-    turns(cancellation, () => {
+  const read = (number: number, client = `${number}`, cancellation = new Cancellation()) =>
+    turns(client, cancellation, () => {
       began.push(number);
       return new Promise<Result<number>>((resolve) => ends.push(resolve));
     });
@@ -32,11 +36,33 @@ Deno.test("four whole objects are read at the same time, and further ones in the
   assertEquals(began, reads.map((_, number) => number));
 });
 
+Deno.test("a client with one read waits for none of another one with very many", async () => {
+  const { read, began, end } = scriptedReads();
+  const many = Array.from({ length: 100 }, (_, number) => read(number, "busy"));
+  await Promise.resolve();
+  assertEquals(began, Array.from({ length: MAX_CLIENT_READS }, (_, number) => number));
+  const others = [read(100, "one"), read(200, "two"), read(300, "three")];
+  await Promise.resolve();
+  // The last turn is free for it; two and three have the next ones, before the busy client.
+  assertEquals(began.at(-1), 100);
+  for (const at of [0, 1]) {
+    end(at);
+    await many[at];
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  assertEquals(began.slice(-2), [200, 300]);
+  for (let at = 2; at < many.length + others.length; at++) {
+    end(at);
+    await new Promise((resolve) => setTimeout(resolve, 0));
+  }
+  assertEquals((await Promise.all([...many, ...others])).length, 103);
+});
+
 Deno.test("a cancelled call leaves the queue, and its object is never read", async () => {
   const { read, began, end } = scriptedReads();
   const running = Array.from({ length: MAX_CONCURRENT_READS }, (_, number) => read(number));
   const cancellation = new Cancellation();
-  const left = read(100, cancellation);
+  const left = read(100, "leaving", cancellation);
   const next = read(101);
   await Promise.resolve();
   cancellation.clientDisconnected();
@@ -53,7 +79,7 @@ Deno.test("a cancelled call leaves the queue, and its object is never read", asy
 Deno.test("a read that throws gives its turn back", async () => {
   const turns = newReadTurns();
   for (let count = 0; count < 2 * MAX_CONCURRENT_READS; count++) {
-    const thrown = turns(new Cancellation(), () => Promise.reject(new Error("a bug")));
+    const thrown = turns("c", new Cancellation(), () => Promise.reject(new Error("a bug")));
     assertEquals(await thrown.then(() => "ok", () => "thrown"), "thrown");
   }
 });

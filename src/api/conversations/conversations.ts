@@ -6,7 +6,7 @@ import type { Call } from "../../call/call.ts";
 import { findNativeProvider, requireCapability } from "../../routing/capability.ts";
 import { findOwner } from "../../routing/ownership.ts";
 import type { Place } from "../../call/inference.ts";
-import type { Conversation } from "../../store/conversations.ts";
+import type { ConversationRest } from "../../store/conversations.ts";
 import type { ApiRequest, ClientApi, Endpoint } from "../client_api.ts";
 import { needsStore } from "../stored/stored_objects.ts";
 import { identifierProblem, pathIdProblem, pathItemProblem } from "../stored/identifier.ts";
@@ -52,12 +52,14 @@ export const conversations: ClientApi = {
       local.addItems,
       native.addItems,
     ),
-    endpoint(
+    endpointOver(
+      local.find,
       { method: "GET", path: ITEMS, about: "Lists the items." },
       local.listItems,
       native.listItems,
     ),
-    endpoint(
+    endpointOver(
+      local.find,
       { method: "GET", path: ITEM, about: "Returns one item." },
       local.retrieveItem,
       native.retrieveItem,
@@ -85,15 +87,26 @@ async function create(call: Call, request: ApiRequest): Promise<Result<Reply>> {
 }
 
 /** An operation on a conversation that the gateway stores. */
-type LocalOperation = (
+type LocalOperation<Stored> = (
   call: Call,
   request: ApiRequest,
-  stored: Conversation,
+  stored: Stored,
 ) => Result<Reply> | Promise<Result<Reply>>;
 
+/** Returns an endpoint whose operation does not look at the items. */
 function endpoint(
   facts: Pick<Endpoint, "method" | "path" | "about">,
-  runLocally: LocalOperation,
+  runLocally: LocalOperation<ConversationRest>,
+  runUpstream: native.Operation,
+): Endpoint {
+  return endpointOver(local.findRest, facts, runLocally, runUpstream);
+}
+
+/** Returns an endpoint whose operation gets the conversation that `find` returns. */
+function endpointOver<Stored>(
+  find: (call: Call, id: string) => Promise<Result<Stored>>,
+  facts: Pick<Endpoint, "method" | "path" | "about">,
+  runLocally: LocalOperation<Stored>,
   runUpstream: native.Operation,
 ): Endpoint {
   return {
@@ -105,7 +118,7 @@ function endpoint(
       const place = await findPlace(call, request);
       if (!place.ok) return place;
       if (place.value !== null) return await runUpstream(call, request, place.value);
-      const stored = await local.find(call, request.params.conversation_id ?? "");
+      const stored = await find(call, request.params.conversation_id ?? "");
       return stored.ok ? await runLocally(call, request, stored.value) : stored;
     }),
   };

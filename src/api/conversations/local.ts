@@ -4,7 +4,12 @@ import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import type { Call } from "../../call/call.ts";
 import { isVisible } from "../../store/bindings.ts";
-import { type Conversation, unknownConversation, unknownItem } from "../../store/conversations.ts";
+import {
+  type Conversation,
+  type ConversationRest,
+  unknownConversation,
+  unknownItem,
+} from "../../store/conversations.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { jsonReply, storedReply } from "../stored/json_reply.ts";
 import { requiredField } from "../items/shape.ts";
@@ -37,7 +42,11 @@ function writtenDocument({ original, document }: ApiRequest): JsonDocument {
 }
 
 /** Returns a conversation without its items. */
-export function retrieve(_call: Call, _request: ApiRequest, stored: Conversation): Result<Reply> {
+export function retrieve(
+  _call: Call,
+  _request: ApiRequest,
+  stored: ConversationRest,
+): Result<Reply> {
   return jsonReply(resourceOf(stored));
 }
 
@@ -45,7 +54,7 @@ export function retrieve(_call: Call, _request: ApiRequest, stored: Conversation
 export async function update(
   { state }: Call,
   request: ApiRequest,
-  { id }: Conversation,
+  { id }: ConversationRest,
 ): Promise<Result<Reply>> {
   const document = writtenDocument(request);
   if (document.value.metadata === undefined) {
@@ -60,7 +69,7 @@ export async function update(
 export async function remove(
   { state }: Call,
   _request: ApiRequest,
-  { id }: Conversation,
+  { id }: ConversationRest,
 ): Promise<Result<Reply>> {
   const deleted = await state.objects.conversations.delete(id);
   if (!deleted.ok) return deleted;
@@ -72,7 +81,7 @@ export async function remove(
 export async function addItems(
   call: Call,
   request: ApiRequest,
-  { id }: Conversation,
+  { id }: ConversationRest,
 ): Promise<Result<Reply>> {
   const document = writtenDocument(request);
   const problem = includeProblem(request.query);
@@ -117,14 +126,25 @@ export function retrieveItem(
 export async function removeItem(
   { state }: Call,
   { params }: ApiRequest,
-  { id }: Conversation,
+  { id }: ConversationRest,
 ): Promise<Result<Reply>> {
   return shown(await state.objects.conversations.removeItem(id, params.item_id ?? ""));
 }
 
 /** Returns the stored conversation with this id. */
 export async function find(call: Call, id: string): Promise<Result<Conversation>> {
-  const found = await call.state.objects.conversations.find(id);
+  return visible(call, await call.state.objects.conversations.find(id));
+}
+
+/** Returns the stored conversation with this id without its items. */
+export async function findRest(call: Call, id: string): Promise<Result<ConversationRest>> {
+  return visible(call, await call.state.objects.conversations.findRest(id));
+}
+
+function visible<Found extends ConversationRest>(
+  call: Call,
+  found: Result<Found | null>,
+): Result<Found> {
   if (!found.ok) return found;
   const conversation = found.value;
   return conversation === null || !isVisible(call, conversation.creator)
@@ -145,10 +165,10 @@ function includeProblem(query: URLSearchParams) {
   return queryProblem(query, ["include", "include[]"]);
 }
 
-function shown(conversation: Result<Conversation>): Result<Reply> {
+function shown(conversation: Result<ConversationRest>): Result<Reply> {
   return conversation.ok ? jsonReply(resourceOf(conversation.value)) : conversation;
 }
 
-function resourceOf({ id, createdAt, metadata }: Conversation): JsonObject {
+function resourceOf({ id, createdAt, metadata }: ConversationRest): JsonObject {
   return { id, object: "conversation", created_at: createdAt, metadata: { ...metadata } };
 }

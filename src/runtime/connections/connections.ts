@@ -105,10 +105,11 @@ export function newConnections(
           connection.descriptor = null;
         }
         if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
-        const { arrived, end } = watches.add(connection, headBytes, onCheck);
+        const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
           arrived,
+          sent,
           end() {
             if (isOver) return;
             isOver = true;

@@ -21,6 +21,13 @@ const MAX_CHECKS_PER_TURN = 256;
 const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES = 64 * 1024;
 
 /**
+ * Bytes of pongs, besides those in a second, that a client may make the runtime send: a flood of
+ * pings, of six bytes each, keeps it from reading anything else. What it has sent before the first
+ * check does not count.
+ */
+const MAX_PONG_BYTES = 4 * 1024;
+
+/**
  * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.
  */
 const MAX_HEADS_PART = 1 / 64;
@@ -39,6 +46,9 @@ const MAX_RECEIVE_BUFFER_BYTES = 64 * 1024, MIN_RECEIVE_BUFFER_BYTES = 4 * 1024;
  */
 const MAX_SUM_OF_BUFFERS_BYTES = 2 * 1024 * 1024;
 
+/** Size of the head of a frame without a mask, for a payload of more than 65,535 bytes. */
+const MAX_SENT_HEAD_BYTES = 10;
+
 /** Size of the head of a frame with its mask, for a payload of more than 65,535 bytes. */
 const MAX_FRAME_HEAD_BYTES = 14;
 
@@ -49,6 +59,12 @@ interface Watched {
   baseBytes: number;
   /** Time of the end of the last message. */
   sinceMs: number;
+  /** Time at which the watch began. */
+  readonly beganMs: number;
+  /** Bytes that the client had received at the first check; null before it. */
+  deliveredBytes: number | null;
+  /** Bytes of the messages that were sent to it. */
+  sentBytes: number;
   /** Bound that was set for the bytes that wait in the kernel; 0 for none. */
   bufferBytes: number;
   /** True if the last check has found an unfinished message. */
@@ -91,13 +107,25 @@ export function newMessageWatches(
     if (!bound(watched)) return locate();
     const readBytes = readBytesOf(watched.connection);
     if (readBytes === null) return;
+    const isFlooded = hasManyPings(watched);
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
     const bytes = readBytes - watched.baseBytes;
     const isMessage = bytes > controlBytes(watched);
     setArriving(watched, isMessage);
-    watched.onCheck({ bytes, isMessage });
+    watched.onCheck({ bytes, isMessage, ...isFlooded && { hasManyPings: true } });
+  }
+
+  /** True if a client has received much more than the messages that were sent to it. */
+  function hasManyPings(watched: Watched): boolean {
+    const { connection: { descriptor }, sentBytes, beganMs } = watched;
+    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
+    if (traffic === null) return false;
+    watched.deliveredBytes ??= traffic.acknowledgedBytes;
+    const seconds = (clock.now() - beganMs) / 1_000;
+    const pongBytes = traffic.acknowledgedBytes - watched.deliveredBytes - sentBytes;
+    return pongBytes > MAX_PONG_BYTES + seconds * MAX_CONTROL_BYTES_PER_S;
   }
 
   function setArriving(watched: Watched, isArriving: boolean) {
@@ -167,6 +195,9 @@ export function newMessageWatches(
         onCheck,
         baseBytes,
         sinceMs: clock.now(),
+        beganMs: clock.now(),
+        deliveredBytes: null,
+        sentBytes: 0,
         bufferBytes: 0,
         isArriving: false,
       };
@@ -178,6 +209,9 @@ export function newMessageWatches(
           watched.baseBytes = endOf(watched, messageBytes);
           watched.sinceMs = clock.now();
           setArriving(watched, false);
+        },
+        sent(messageBytes) {
+          watched.sentBytes += messageBytes + MAX_SENT_HEAD_BYTES;
         },
         end() {
           watches.delete(watched);

@@ -20,6 +20,18 @@ import { type GiveUpReason, newUnfinishedRules } from "./unfinished_rules.ts";
 /** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
+/**
+ * Number of small messages of one socket that may wait to begin; a client may have fewer without a
+ * response.
+ */
+const MAX_UNBEGUN_MESSAGES = 32;
+
+/**
+ * Time for which a socket that was closed for its pings or messages counts as one of its client: a
+ * flood of them costs more than a handshake.
+ */
+const FLOOD_REST_MS = 60_000;
+
 /** Number of messages with a refused key in succession that close a socket. */
 const MAX_KEY_REFUSALS = 2;
 
@@ -51,6 +63,7 @@ const TOO_MANY_REASON = "the client has as many sockets as server.max_sockets_pe
 const GIVE_UPS: Readonly<Record<GiveUpReason, readonly [code: number, reason: string]>> = {
   too_large: [TOO_LARGE_CODE, TOO_LARGE_REASON],
   too_slow: [POLICY_VIOLATION_CODE, "the message was not complete within server.body_timeout"],
+  too_many_pings: [POLICY_VIOLATION_CODE, "too many pings"],
   no_memory: [
     TRY_AGAIN_LATER_CODE,
     "server.max_body_memory is full, or 64 MiB of messages arrive at once; try again later",
@@ -167,11 +180,22 @@ function serveSocket(
     readonly calls: TurnCalls;
   },
 ): void {
-  const { world, metrics, state: { inFlight, admission } } = gateway;
+  const { world, metrics, state: { inFlight, admission, turns: loopTurns } } = gateway;
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
   const writer = newSocketWriter(
-    socket,
+    {
+      get readyState() {
+        return socket.readyState;
+      },
+      get bufferedAmount() {
+        return socket.bufferedAmount;
+      },
+      send(text: string) {
+        messageSent(text);
+        socket.send(text);
+      },
+    },
     world,
     responder.flusher,
     dropUnread,
@@ -180,21 +204,26 @@ function serveSocket(
   const turns = newTurns(writer, responder, {
     onTurn: endIfChanged,
     onIdle: () => {
-      if (inFlight.isDraining) end(GOING_AWAY_CODE, ENDING);
+      if (inFlight.isDraining) leaveWhenIdle();
     },
   });
   const { body_timeout } = server;
   const unfinished = newUnfinishedRules(id, client, admission, world, body_timeout, (reason) => {
+    isFlood ||= reason === "too_many_pings";
     end(...GIVE_UPS[reason]);
     // The runtime would take more fragments until the client closes its side.
     peer.abort?.();
   });
+  /** Small messages that have not begun, the oldest first. */
+  const inbox: Data[] = [];
   let isEnding = false;
+  let isFlood = false;
   let keyRefusals = 0;
   /** The client as its last message was admitted. */
   let { key } = handshake.client;
   let onClosed = () => {};
   let messageArrived = (_bytes: number) => {};
+  let messageSent = (_text: string) => {};
   socket.binaryType = "arraybuffer";
 
   // The connection counts from here: there are no events for a client that disconnects before.
@@ -211,6 +240,7 @@ function serveSocket(
       if (!isEnding) unfinished.check(message);
     });
     if (watch !== undefined) {
+      messageSent = (text) => watch.sent(utf8Length(text));
       messageArrived = (bytes) => {
         watch.arrived(bytes);
         unfinished.end();
@@ -230,7 +260,8 @@ function serveSocket(
       unfinished.end();
       holdUnread(0);
       session.end();
-      leave?.();
+      if (isFlood && leave !== null) world.after(FLOOD_REST_MS, leave);
+      else leave?.();
       turns.leave();
       metrics.sockets(-1);
       inFlight.finish(connection);
@@ -240,15 +271,43 @@ function serveSocket(
   };
   socket.onmessage = ({ data }: MessageEvent<Data | null>) => {
     // The runtime has no text for a message whose connection was reset just before.
-    if (data === null) return;
+    if (data === null || isEnding) return;
     const bytes = typeof data === "string" ? utf8Length(data) : data.byteLength;
     messageArrived(bytes);
-    if (isEnding) return;
     if (bytes > MAX_MESSAGE_BYTES) end(TOO_LARGE_CODE, TOO_LARGE_REASON);
-    else onMessage(data);
+    else if (inbox.length >= MAX_UNBEGUN_MESSAGES) {
+      isFlood = true;
+      end(POLICY_VIOLATION_CODE, "too many messages at once");
+      // The runtime would go on to read them.
+      peer.abort?.();
+    } else addToInbox(data);
   };
   socket.onerror = () => onClosed();
   socket.onclose = () => onClosed();
+
+  /**
+   * Begins a message in a turn of the event loop: the runtime passes on all messages that it can
+   * read before anything else. What has many characters counts from its arrival, so it begins now.
+   */
+  function addToInbox(data: Data): void {
+    inbox.push(data);
+    const chars = inbox.reduce((sum, one) => sum + sizeOf(one), 0);
+    while (isLarge(chars) && inbox.length > 0) beginNext();
+    if (inbox.length === 1) void beginAll();
+  }
+
+  async function beginAll(): Promise<void> {
+    while (inbox.length > 0) {
+      const turn = loopTurns.next("rest");
+      if (turn !== null) await turn;
+      beginNext();
+    }
+  }
+
+  function beginNext(): void {
+    const data = inbox.shift();
+    if (data !== undefined && !isEnding) onMessage(data);
+  }
 
   function onMessage(data: Data): void {
     const call = calls.next();
@@ -352,7 +411,8 @@ function serveSocket(
 
   function leaveWhenIdle(): void {
     turns.close();
-    if (turns.isIdle) end(GOING_AWAY_CODE, ENDING);
+    // What has arrived is refused before.
+    if (turns.isIdle && inbox.length === 0) end(GOING_AWAY_CODE, ENDING);
   }
 
   function end(code: number, reason: string): void {

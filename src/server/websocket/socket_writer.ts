@@ -24,7 +24,7 @@ const UNREAD_INTERVAL_MS = 500;
  * not read; `holdUnread` with the unread bytes that no turn waits for, above 64 KiB.
  */
 export function newSocketWriter(
-  socket: Pick<WebSocket, "readyState" | "bufferedAmount" | "send">,
+  socket: Pick<WebSocket, "readyState" | "bufferedAmount"> & { send(text: string): void },
   world: Pick<World, "after">,
   flusher: Flusher,
   onOverflow: () => void,

@@ -46,7 +46,12 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
       const call: Call = {
         ...handshake,
         id,
-        state: stateForCall(state, { cancellation, report, refuseRead: () => null }),
+        state: stateForCall(state, {
+          cancellation,
+          report,
+          client: () => call.client.key?.caller ?? "",
+          refuseRead: () => null,
+        }),
         headers,
         cancellation,
         report,

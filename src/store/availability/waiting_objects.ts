@@ -128,6 +128,7 @@ function afterWaitingTurns(
     maxBytes: conversations.maxBytes,
     create: (conversation) => conversations.create(conversation),
     find: (id) => after(id, () => conversations.find(id)),
+    findRest: (id) => after(id, () => conversations.findRest(id)),
     setMetadata: (id, metadata) => after(id, () => conversations.setMetadata(id, metadata)),
     append: (id, items) => after(id, () => conversations.append(id, items)),
     removeItem: (id, item) => after(id, () => conversations.removeItem(id, item)),

@@ -2,6 +2,7 @@ import { isObject, type JsonValue, numberOf, parseExact } from "../../core/json/
 import { type Result, success } from "../../core/failure/result.ts";
 import {
   type Conversation,
+  type ConversationRest,
   largeConversation,
   type Metadata,
   type NewConversation,
@@ -41,11 +42,10 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
     return heldBytes({ ...metadata }) + OVERHEAD_BYTES + content.referenceBytes * packs;
   }
 
-  async function conversationIn(
+  async function restIn(
     id: string,
-    { head, body, parts }: StoredRecord<Body>,
-    remembered: ReturnType<typeof items.rememberedIn>,
-  ): Promise<Result<Conversation>> {
+    { head, body }: StoredRecord<Body>,
+  ): Promise<Result<ConversationRest>> {
     const known = parseHead(head);
     if (!known.ok) return known;
     const metadata = body === null
@@ -53,12 +53,20 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       : await content.decode(TYPE, keyText(id), body);
     if (!metadata.ok) return metadata;
     if (!areTexts(metadata.value)) return recordUnreadable();
-    const list = await items.decode(parts, remembered);
+    return success({ id, ...known.value, metadata: metadata.value });
+  }
+
+  async function conversationIn(
+    id: string,
+    record: StoredRecord<Body>,
+    remembered: ReturnType<typeof items.rememberedIn>,
+  ): Promise<Result<Conversation>> {
+    const rest = await restIn(id, record);
+    if (!rest.ok) return rest;
+    const list = await items.decode(record.parts, remembered);
     if (!list.ok) return list;
     if (list.value === null) return recordUnreadable();
-    return success(
-      await sized({ id, ...known.value, metadata: metadata.value, items: list.value }),
-    );
+    return success(await sized({ ...rest.value, items: list.value }));
   }
 
   async function sized(conversation: NewConversation): Promise<Conversation> {
@@ -125,6 +133,12 @@ export function newConversations<Body>(rules: RecordRules<Body>): ConversationSt
       if (!found.ok) return found;
       const [record = null] = found.value;
       return record === null ? success(null) : await conversationIn(id, record, remembered);
+    },
+    async findRest(id) {
+      const found = await records.get([recordId(id)], { content: "body" });
+      if (!found.ok) return found;
+      const [record = null] = found.value;
+      return record === null ? success(null) : await restIn(id, record);
     },
     setMetadata: (id, metadata) =>
       change(id, (conversation) => success({ ...conversation, metadata })),

@@ -49,11 +49,7 @@ export interface Items<Body> {
   ): Promise<Result<ReadonlyMap<string, readonly JsonObject[]>>>;
 }
 
-interface PresentPart<Body> {
-  readonly key: string;
-  readonly bytes: number;
-  /** Null for a pack that was remembered before the read. */
-  readonly body: Body | null;
+interface PresentPart<Body> extends Part<Body> {
   readonly remembered: Pack | undefined;
 }
 
@@ -166,20 +162,14 @@ export function newItems<Body>(
   }
 
   async function decodePart(
-    { key, bytes, body, remembered }: PresentPart<Body>,
+    { key, names, bytes, body, remembered }: PresentPart<Body>,
   ): Promise<Result<Pack>> {
     const before = remembered ?? recent.get(key);
     if (before !== undefined) return success(before);
     if (body === null) return recordUnreadable();
     const items = await decodeItems(key, body);
     if (!items.ok) return items;
-    const pack = remember({
-      items: items.value,
-      names: namesOf(items.value),
-      key,
-      bytes,
-      isStored: true,
-    });
+    const pack = remember({ items: items.value, names, key, bytes, isStored: true });
     keep(pack);
     return success(pack);
   }
@@ -229,6 +219,8 @@ export function newItems<Body>(
       }
     },
     async decode(parts, remembered) {
+      const starting = turnAmong(turns, parts.length, "large");
+      if (starting !== null) await starting;
       const present = parts.map((part) => ({ ...part, remembered: remembered.get(part.key) }));
       const isLost = present.some(({ body, bytes, remembered }) =>
         body === null && (remembered === undefined || bytes === 0)

@@ -27,11 +27,17 @@ export interface QueueLimits {
 const MAX_BATCH_CALLS = 256;
 const MAX_BATCH_BYTES = 4 * 1024 * 1024;
 
+/** Size from which a call is large: its transaction takes as long as those of many small ones. */
+const MIN_LARGE_BYTES = 256 * 1024;
+
 /** Calls that wait for the thread of the database, oldest first. */
 export interface CallQueue {
   /** Adds a call; returns false, and adds nothing, if there is no room. */
   push(pending: PendingCall): boolean;
-  /** Removes the calls of the next transaction. */
+  /**
+   * Removes the calls of the next transaction: in turn small ones and one large one, so that no
+   * small one waits for all of the large ones that another client has sent.
+   */
   takeBatch(): readonly PendingCall[];
   /** Removes all calls. */
   takeAll(): readonly PendingCall[];
@@ -44,10 +50,11 @@ export interface CallQueue {
 export function newCallQueue(limits: QueueLimits): CallQueue {
   let waiting: PendingCall[] = [];
   let held = 0;
+  let wasLarge = true;
 
-  function take(count: number): readonly PendingCall[] {
-    const taken = waiting.slice(0, count);
-    waiting = waiting.slice(count);
+  function take(taken: readonly PendingCall[]): readonly PendingCall[] {
+    const all = new Set(taken);
+    waiting = waiting.filter((one) => !all.has(one));
     for (const { bytes } of taken) held -= bytes;
     return taken;
   }
@@ -63,17 +70,25 @@ export function newCallQueue(limits: QueueLimits): CallQueue {
       return true;
     },
     takeBatch() {
+      const large = waiting.find(isLarge);
+      const small = waiting.filter((one) => !isLarge(one));
+      wasLarge = large !== undefined && (!wasLarge || small.length === 0);
+      if (large !== undefined && wasLarge) return take([large]);
       let count = 0;
       let bytes = 0;
-      for (const pending of waiting) {
+      for (const pending of small) {
         if (count >= MAX_BATCH_CALLS || bytes > MAX_BATCH_BYTES) break;
         bytes += pending.bytes;
         count++;
       }
-      return take(count);
+      return take(small.slice(0, count));
     },
-    takeAll: () => take(waiting.length),
+    takeAll: () => take(waiting),
     size: () => waiting.length,
     isAwaited: () => waiting.some(({ isAwaited }) => isAwaited),
   };
+}
+
+function isLarge({ bytes }: PendingCall): boolean {
+  return bytes >= MIN_LARGE_BYTES;
 }

@@ -1,7 +1,9 @@
 import { type Result, success } from "../../core/failure/result.ts";
+import { pushAll } from "../../core/push_all.ts";
 import {
   type Change,
   MAX_STEP_PARTS,
+  type NamedPart,
   type ReadOptions,
   type RecordId,
   type RecordStore,
@@ -35,7 +37,17 @@ export function newSqliteRecords(link: Link): RecordStore<Blob> {
       }
       return success(records);
     },
-    named: (type, names, most) => link.run("namedParts", { type, names, most }),
+    async named(type, names, most) {
+      const found: NamedPart<Blob>[] = [];
+      // A request may refer to very many items: other operations come between the steps.
+      for (let at = 0; at < names.length; at += MAX_STEP_PARTS) {
+        const step = names.slice(at, at + MAX_STEP_PARTS);
+        const uses = await link.run("namedParts", { type, names: step, most });
+        if (!uses.ok) return uses;
+        pushAll(found, uses.value);
+      }
+      return success(found);
+    },
     commit: (changes) => link.run("commitRecords", changes.map(withoutKnownNames)),
     stats: () => link.totals().records,
   };

@@ -2,5 +2,5 @@
 // bundle of this one.
 import { newDatabaseThread } from "./worker.ts";
 
-const receive = newDatabaseThread((reply) => self.postMessage(reply));
+const receive = newDatabaseThread((reply, moved) => self.postMessage(reply, moved));
 self.onmessage = ({ data }) => receive(data);

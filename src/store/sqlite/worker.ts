@@ -1,3 +1,4 @@
+import { buffersOf } from "./bytes_of.ts";
 import { type Database, openDatabase } from "./database.ts";
 import { problemOf } from "./errors.ts";
 import type { OperationCall, WorkerReply, WorkerRequest } from "./messages.ts";
@@ -10,10 +11,10 @@ type OpenRequest = Extract<WorkerRequest, { readonly kind: "open" }>;
 
 /**
  * Returns the receiver of the messages to the thread of a database. It has the only connection to
- * the file. `post` sends its replies.
+ * the file. `post` sends its replies; the memory of `moved` goes with them.
  */
 export function newDatabaseThread(
-  post: (reply: WorkerReply) => void,
+  post: (reply: WorkerReply, moved: readonly ArrayBuffer[]) => void,
 ): (request: WorkerRequest) => void {
   let runner: CallRunner | null = null;
 
@@ -21,9 +22,9 @@ export function newDatabaseThread(
     try {
       const database = openDatabase(options);
       runner = { database, operations: OPERATIONS, bounds };
-      post({ kind: "opened", totals: readTotals(database) });
+      post({ kind: "opened", totals: readTotals(database) }, []);
     } catch (error) {
-      post({ kind: "refused", problem: problemOf(error) });
+      post({ kind: "refused", problem: problemOf(error) }, []);
     }
   }
 
@@ -32,7 +33,9 @@ export function newDatabaseThread(
     const { database } = runner;
     runCalls(runner, calls, (results) => {
       const hasWritten = results.some((result) => result.ok && result.hasWritten);
-      post({ kind: "results", results, totals: hasWritten ? totalsOf(database) : null });
+      const totals = hasWritten ? totalsOf(database) : null;
+      // What was read is of no use here any more.
+      post({ kind: "results", results, totals }, buffersOf(results));
     });
   }
 
@@ -45,7 +48,7 @@ export function newDatabaseThread(
       case "close":
         runner?.database.close();
         runner = null;
-        return post({ kind: "closed" });
+        return post({ kind: "closed" }, []);
     }
   }
 
@@ -55,7 +58,7 @@ export function newDatabaseThread(
     } catch {
       // The runtime would write the error to the log, and errors may contain what a client has
       // sent.
-      post({ kind: "broken" });
+      post({ kind: "broken" }, []);
     }
   };
 }

@@ -95,8 +95,9 @@ export function newValkeyRecordStore(
     { content, known = [] }: ReadOptions,
   ): Promise<Result<FoundRecord | undefined>> {
     const wanted = Array.isArray(content) ? new Set(content) : null;
+    const before = new Set(known);
     const rest = [...record.parts.values()].filter(({ key, body }) =>
-      body === null && (wanted?.has(key) ?? content === "all") && !known.includes(key)
+      body === null && (wanted?.has(key) ?? content === "all") && !before.has(key)
     );
     if (rest.length === 0) return success(record);
     const bodies = await readBodies(id.type, rest);

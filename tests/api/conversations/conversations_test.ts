@@ -224,3 +224,30 @@ Deno.test(
     assertEquals(refusalOf(await calls.post("/conversations", {}, model)), unsupported);
   },
 );
+
+Deno.test("only requests for items read the items of a conversation", async () => {
+  const world = scriptedWorld();
+  const gateway = testGateway(oneProvider("http://up"), world, {});
+  const calls = stateCalls(gateway.app);
+  const path = await created(calls, { items: [note("a"), note("b")] });
+  const { conversations } = gateway.gateway.state.objects;
+  let reads = 0;
+  Object.assign(conversations, {
+    find: ((find) => (id: string) => {
+      reads++;
+      return find(id);
+    })(conversations.find),
+  });
+  const answers = [
+    await calls.get(path),
+    await calls.post(path, { metadata: { a: "b" } }),
+    await calls.post(`${path}/items`, { items: [note("c")] }),
+    await calls.delete(`${path}/items/a`),
+  ];
+  assertEquals(answers.map(({ status }) => status), [200, 200, 200, 200]);
+  assertEquals(reads, 0);
+  assertEquals(objectsAt((await calls.get(`${path}/items`)).json, "data").length, 2);
+  assertEquals(reads, 1);
+  assertEquals((await calls.delete(path)).status, 200);
+  assertEquals(reads, 1);
+});

@@ -229,3 +229,28 @@ Deno.test("no check runs after the last socket is closed", async () => {
   assertEquals([last().bytes, listener.world.waiting], [0, 1], "only the next sweep");
   listener.connections.close();
 });
+
+Deno.test("replies to pings beyond 4 KiB, and 32 bytes a second, are too many; sent messages are none", async () => {
+  const { listener, socket, watch, last } = await watched();
+  using _listener = listener;
+  const seconds = 10;
+  await listener.world.advance(seconds * 1_000);
+  watch.sent(1 * MIB);
+  socket.acknowledgedBytes = 1 * MIB + 4 * KIB + seconds * 32;
+  await listener.world.advance(50);
+  assertEquals(last().hasManyPings, undefined);
+  socket.acknowledgedBytes += 100;
+  await listener.world.advance(50);
+  assertEquals(last().hasManyPings, true);
+});
+
+Deno.test("what a client has received before it is watched is no reply to its pings", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES);
+  socket.acknowledgedBytes = 50 * MIB;
+  let last: UnfinishedMessage = { bytes: -1, isMessage: false };
+  listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, (unfinished) => last = unfinished);
+  await listener.world.advance(100);
+  assertEquals(last, { bytes: 0, isMessage: false });
+});

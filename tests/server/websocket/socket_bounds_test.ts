@@ -178,3 +178,17 @@ Deno.test("a socket whose errors are not read ends when body memory is full", as
   await inFlight.idle();
   assert(largest <= 70_000, String(largest));
 });
+
+Deno.test("a flood of pings ends the connection, and it counts as a socket of its client for a time", async () => {
+  await using served = serve("max_sockets_per_client: 1");
+  await using raw = await connectRaw(served.url);
+  await raw.send(handshake(new URL(served.url).host));
+  await raw.receiveUntil("\r\n\r\n");
+  const received = raw.receiveUntil("too many pings");
+  const pings = frame(PING_CODE, "").repeat(1_000);
+  while (await raw.send(pings)) await got(await fetch(`${served.url}/health`));
+  await received;
+  await using next = await connectRaw(served.url);
+  await next.send(handshake(new URL(served.url).host));
+  assertStringIncludes(await next.receiveUntil("}}"), '"code":"too_many_sockets"');
+});

@@ -1,4 +1,5 @@
 import { endOf } from "../../../src/observe/report.ts";
+import type { TurnKind } from "../../../src/traffic/loop_turns.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { heldTurns } from "../../support/held_turns.ts";
@@ -6,10 +7,10 @@ import { create } from "../../support/socket_client.ts";
 import { socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
 
-function serve() {
+function serve(...kinds: readonly TurnKind[]) {
   const upstream = wordStreams((_sent, count) => saying(`answer ${count}`));
   const served = socketGateway(oneProvider("http://up.test"), upstream);
-  const held = heldTurns("entering", "large");
+  const held = heldTurns(...kinds.length > 0 ? kinds : ["entering", "large"] as const);
   Object.assign(served.gateway.state, { turns: held.turns });
   return { upstream, served, held };
 }
@@ -54,7 +55,7 @@ Deno.test("large messages of many sockets wait for one turn each, and small ones
   const outputs = (await Promise.all(answers)).map(({ output }) => output);
   assertEquals(outputs.toSorted(), ["answer 2", "answer 3"]);
   const kinds = held.kinds.filter((kind) => kind !== "start");
-  assertEquals(kinds, ["entering", "entering", "large", "large"]);
+  assertEquals(kinds, ["entering", "entering", "rest", "large", "large"]);
 });
 
 Deno.test("a small message waits behind a large one of its socket", async () => {
@@ -134,4 +135,35 @@ Deno.test("a message of 500 items is checked, sent, stored and ended in a turn e
   const answer = await held.beginUntil(client.rest());
   assertEquals(answer.output, "answer 1");
   assertEquals(held.kinds.filter((kind) => kind === "large").length, 4);
+});
+
+Deno.test("small messages begin in turns of the event loop, and more than 32 that have not begun close their socket", async () => {
+  const { served, held } = serve("rest");
+  await using _served = served;
+  {
+    await using client = await served.open();
+    for (let at = 0; at < 32; at++) client.send("{}");
+    for (let at = 0; at < 32; at++) {
+      await held.waits(1);
+      assertEquals(client.unread, 0, "not begun");
+      held.begin();
+      assertEquals<unknown>((await client.rest()).error.code, "invalid_value");
+    }
+  }
+  await using client = await served.open();
+  for (let at = 0; at < 33; at++) client.send("{}");
+  assertEquals([await client.closed, client.unread], [1008, 0]);
+});
+
+Deno.test("a message that has not begun when the gateway shuts down is refused, not lost", async () => {
+  const { served, held } = serve("rest");
+  await using _served = served;
+  await using client = await served.open();
+  client.send(create({ stream_id: "waits" }));
+  await held.waits(1);
+  served.gateway.state.inFlight.drain();
+  held.begin();
+  const { end, error } = await client.rest();
+  assertEquals<unknown>([end.stream_id, error.code], ["waits", "draining"]);
+  assertEquals(await client.closed, 1001);
 });

@@ -79,3 +79,17 @@ Deno.test("many items are divided and encoded part by part, each in a turn", asy
     assertEquals([parts.length, held.kinds.length], [packs.length, 2 * packs.length]);
   }
 });
+
+Deno.test("items of many parts are decoded in a turn of their own, those of few at once", async () => {
+  for (const [count, kinds] of [[500, ["large"]], [499, []]] as const) {
+    const held = heldTurns();
+    const items = newItems(newHeldContent(), "item", held.turns, MAX_RECORDS);
+    const parts = Array.from({ length: count }, (_, at) => ({
+      ...{ key: `p${at}`, names: [`i${at}`], bytes: 1 },
+      body: [{ id: `i${at}` }],
+    }));
+    const decoded = await items.decode(parts, new Map());
+    assertEquals(decoded.ok && decoded.value?.length, count);
+    assertEquals(held.kinds, kinds);
+  }
+});

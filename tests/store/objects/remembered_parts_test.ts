@@ -56,3 +56,12 @@ Deno.test("a conversation that another process has changed is read with its new 
   assertEquals(found?.items, [{ id: "i" }, { id: "j" }]);
   assertEquals(read.at(-1)?.length, 1);
 });
+
+Deno.test("a conversation without its items is found without a part", async () => {
+  const { own, other, read } = newProcesses();
+  const rest = { id: "c", creator: "ada", createdAt: 1, metadata: { a: "b" } };
+  await stored(own.conversations.create({ ...rest, items: [{ id: "i" }] }));
+  assertEquals(await stored(other.conversations.findRest("c")), rest);
+  assertEquals(read.at(-1), []);
+  assertEquals(await stored(other.conversations.findRest("none")), null);
+});

@@ -110,6 +110,25 @@ Deno.test("the operations of one tick are one transaction, and those that come m
   assertEquals(link.totals(), TOTALS);
 });
 
+Deno.test("small operations wait for one large one at most, and large ones for no more than the small ones before", async () => {
+  const { open, thread } = newScript();
+  const link = await open();
+  const large = () => link.run("namedParts", namedLookup("x".repeat(300_000)));
+  const all: Promise<{ readonly ok: boolean }>[] = [
+    link.run("ping", undefined),
+    large(),
+    large(),
+    large(),
+  ];
+  await turn();
+  all.push(link.run("readInfo", undefined), large(), link.run("ping", undefined));
+  const names = () => thread(0).batches.map((calls) => calls.map(({ name }) => name));
+  for (let batch = 0; batch < 6; batch++) thread(0).reply();
+  assertEquals((await Promise.all(all)).every(({ ok }) => ok), true);
+  const one = ["namedParts"];
+  assertEquals(names(), [["ping"], one, ["readInfo", "ping"], one, one, one]);
+});
+
 Deno.test("operations above the bounds of the queue fail at once", async () => {
   const { open, thread } = newScript({ calls: 3, bytes: 1_000 });
   const link = await open();

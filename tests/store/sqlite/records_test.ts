@@ -61,3 +61,16 @@ Deno.test("a lookup of very many records is divided, so that other operations co
   assertEquals((await stored(records.get(ids, { content: "head" }))).length, count);
   assertEquals(steps, [MAX_STEP_PARTS, MAX_STEP_PARTS, 7]);
 });
+
+Deno.test("a lookup of very many names is divided, so that other operations come between its steps", async () => {
+  const steps: number[] = [];
+  const run = (_name: string, { names }: { readonly names: readonly string[] }) => {
+    steps.push(names.length);
+    return Promise.resolve(success(names.map((name) => ({ name }))));
+  };
+  const records = newSqliteRecords({ run } as unknown as Link);
+  const names = Array.from({ length: 2 * MAX_STEP_PARTS + 7 }, (_, at) => `n${at}`);
+  const found = await stored(records.named("response", names, 2));
+  assertEquals(found.map(({ name }) => name), names);
+  assertEquals(steps, [MAX_STEP_PARTS, MAX_STEP_PARTS, 7]);
+});
