@@ -81,6 +81,13 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "a" }, { model: "c" }],
   },
   {
+    name: "a fallback without a list, which goes on with the fallbacks of the requested name",
+    file: `model_list:\n${
+      ["a", "b", "c", "d", "e"].map((name) => entry(name, `openai/m-${name}`, "500")).join("")
+    }router_settings: {num_retries: 0, fallbacks: [{b: [c, d]}, {c: [e, a]}, {a: [d]}]}\n`,
+    requests: [{ model: "b" }],
+  },
+  {
     name: "a circle of fallbacks",
     file: `model_list:\n${entry("a", "openai/m-a", "500")}${entry("b", "openai/m-b", "500")}` +
       "router_settings: {num_retries: 0, fallbacks: [{a: [b]}, {b: [a]}]}\n",
@@ -103,6 +110,19 @@ export const CASES: readonly Case[] = [
     name: "a long prompt with fallbacks for it",
     file: `model_list:\n${entry("a", "openai/m-a", "long")}${entry("b", "openai/m-b", "ok")}` +
       "router_settings: {num_retries: 1, context_window_fallbacks: [{a: [b]}]}\n",
+    requests: [{ model: "a" }],
+  },
+  {
+    name: "a long prompt with fallbacks of fallbacks for it",
+    file: `model_list:\n${
+      ["a", "b", "c", "d", "e"].map((name) => entry(name, `openai/m-${name}`, "long")).join("")
+    }router_settings: {context_window_fallbacks: [{b: [c, d]}, {c: [e, a]}, {a: [d]}]}\n`,
+    requests: [{ model: "b" }, { model: "e" }],
+  },
+  {
+    name: "a long prompt with plain fallbacks, where others have fallbacks for it",
+    file: `model_list:\n${entry("a", "openai/m-a", "long")}${entry("b", "openai/m-b", "ok")}` +
+      "router_settings: {fallbacks: [{a: [b]}], context_window_fallbacks: [{b: [a]}]}\n",
     requests: [{ model: "a" }],
   },
   {

@@ -65,6 +65,7 @@ export function newChains(
   const patterns = [...named.values()].filter(({ name }) => isPattern(name))
     .map((one) => [compileGlob(one.name), one] as const);
   const lists = sections.flatMap(([key, tree]) => readLists(key, tree));
+  const byReason = Map.groupBy(lists, ({ reason }) => reason);
   // Of several lists of a name LiteLLM takes the first one, or the last one of its other form.
   const keyed = lists.filter(({ name }) => name !== DEFAULT)
     .map((list) => [keyOf(list.reason, list.name), list] as const);
@@ -204,7 +205,7 @@ export function newChains(
 
   function reportReason(name: string, reason: FallbackList["reason"], tree: Tree, place: string) {
     // A list of which nothing is left, such as one for all names that names this one, is none.
-    const hasOther = besides(name, walk(name, 0, new Set())).length > 0;
+    const hasOther = besides(name, walk(name, "outage")).length > 0;
     const other = hasOther ? listOf(name, "outage") ?? usual : undefined;
     const own = listOf(name, reason);
     if (other !== undefined && sameNames(other, own)) {
@@ -229,19 +230,33 @@ export function newChains(
       !sameNames(first, listOf(name, reason));
   }
 
-  /** Returns the names in the order of LiteLLM: each is followed by its own fallbacks. */
-  function walk(name: string, depth: number, tried: Set<string>): readonly string[] {
-    if (depth >= MAX_FALLBACK_DEPTH) return [];
-    tried.add(name);
-    // The list for all names is not followed after a list of a name.
-    const list = listOf(name, "outage") ?? (depth === 0 ? usual : undefined);
-    let below = depth;
-    return (list?.names ?? []).flatMap((next) => {
-      if (tried.has(next.name)) return [];
-      tried.add(next.name);
-      below++;
-      return [next.name, ...walk(next.name, below, tried)];
-    });
+  /**
+   * Returns the names in the order of LiteLLM: each is followed by its own fallbacks, or by those
+   * of the requested name if it has none.
+   */
+  function walk(requested: string, reason: FallbackList["reason"]): readonly string[] {
+    const tried = new Set<string>();
+    const first = listOf(requested, reason) ?? (reason === "outage" ? usual : undefined);
+    return below(requested, 0);
+
+    function below(name: string, depth: number): readonly string[] {
+      if (depth >= MAX_FALLBACK_DEPTH) return [];
+      tried.add(name);
+      let deeper = depth;
+      return ((listOf(name, reason) ?? first)?.names ?? []).flatMap((next) => {
+        if (tried.has(next.name)) return [];
+        tried.add(next.name);
+        deeper++;
+        return [next.name, ...below(next.name, deeper)];
+      });
+    }
+  }
+
+  /** True if plain fallbacks of a name follow a failure: no list for it is of other names alone. */
+  function isPlain(name: string, reason: FallbackList["reason"]): boolean {
+    const all = byReason.get(reason) ?? [];
+    return reason === "outage" || all.length === 0 || all.some((list) => list.name === DEFAULT) ||
+      listOf(name, reason) !== undefined;
   }
 
   function targetsOf(names: readonly string[]): readonly Target[] {
@@ -259,13 +274,9 @@ export function newChains(
 
   return {
     of(name) {
-      const fallback = besides(name, walk(name, 0, new Set()));
+      const fallback = besides(name, walk(name, "outage"));
       if (fallback.length > 0) {
-        // Plain fallbacks of LiteLLM follow every failure, that of a filter too.
-        return {
-          fallback,
-          reasons: ["outage", "context_length", "content_filter"],
-        };
+        return { fallback, reasons: REASONS.filter((reason) => isPlain(name, reason)) };
       }
       const length = listOf(name, "context_length");
       const filter = listOf(name, "content_filter");
@@ -277,7 +288,7 @@ export function newChains(
         ...length === undefined ? [] : ["context_length"],
         ...filter !== undefined && sameNames(list, filter) ? ["content_filter"] : [],
       ];
-      return { fallback: besides(name, list.names.map((one) => one.name)), reasons };
+      return { fallback: besides(name, walk(name, list.reason)), reasons };
     },
   };
 }

@@ -119,6 +119,12 @@ Deno.test("the lists of fallbacks of one section count, and of them the first on
   );
 });
 
+/** Returns the models of the fallbacks of a name. */
+function fallbacksOf(file: string, name: string): readonly string[] {
+  const [, list = ""] = part(file, name).split("fallback:");
+  return [...list.matchAll(/model: (\w)/g)].map(([, model = ""]) => model);
+}
+
 Deno.test("each name of a list of fallbacks is one deeper than the one before it, as LiteLLM counts", () => {
   const { file } = imported({
     model_list: ["a", "b", "c", "d", "e", "f", "g"].map((name) => entry(name, `openai/${name}`)),
@@ -126,11 +132,36 @@ Deno.test("each name of a list of fallbacks is one deeper than the one before it
       fallbacks: [{ a: ["b", "c"] }, { c: ["d", "e"] }, { e: ["f"] }, { f: ["g"] }],
     },
   });
-  const names = (name: string) =>
-    [...part(file, name).split("fallback:")[1]?.matchAll(/model: (\w)/g) ?? []].map(([, one]) =>
-      one
-    );
-  assertEquals([names("a"), names("c")], [["b", "c", "d", "e", "f"], ["d", "e", "f", "g"]]);
+  assertEquals([fallbacksOf(file, "a"), fallbacksOf(file, "c")], [["b", "c", "d", "e", "f"], [
+    "d",
+    "e",
+    "f",
+    "g",
+  ]]);
+});
+
+Deno.test("a fallback without a list is followed by that of the requested name, for long prompts too", () => {
+  const lists = [{ b: ["c", "d"] }, { c: ["e", "a"] }, { a: ["d"] }];
+  const model_list = ["a", "b", "c", "d", "e"].map((name) => entry(name, `openai/${name}`));
+  for (const key of ["fallbacks", "context_window_fallbacks"]) {
+    const { file } = imported({ model_list, router_settings: { [key]: lists } });
+    assertEquals(fallbacksOf(file, "b"), ["c", "e", "d", "a"], key);
+  }
+});
+
+Deno.test("plain fallbacks follow a long prompt unless other names alone have fallbacks for it", () => {
+  const on = (context_window_fallbacks: object) => {
+    const fallbacks = [{ a: ["b"] }];
+    const router_settings = { fallbacks, context_window_fallbacks };
+    return part(imported({ model_list: MODELS, router_settings }).file, "a").split(
+      "fallback_on:",
+    )[1];
+  };
+  const all = " [outage, context_length, content_filter]\n";
+  assertEquals([on([]), on([{ a: ["b"] }]), on([{ c: ["b"] }])], [
+    ...[all, all],
+    " [outage, content_filter]\n",
+  ]);
 });
 
 Deno.test("an alias falls back by its own list, and the name behind it by another", () => {
