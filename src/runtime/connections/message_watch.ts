@@ -25,7 +25,7 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
  * pings, of six bytes each, keeps it from reading anything else. What it has sent before the first
  * check does not count.
  */
-const MAX_PONG_BYTES = 4 * 1024;
+const MAX_PONG_BYTES = 1024;
 
 /**
  * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.

@@ -230,13 +230,13 @@ Deno.test("no check runs after the last socket is closed", async () => {
   listener.connections.close();
 });
 
-Deno.test("replies to pings beyond 4 KiB, and 32 bytes a second, are too many; sent messages are none", async () => {
+Deno.test("replies to pings beyond 1 KiB, and 32 bytes a second, are too many; sent messages are none", async () => {
   const { listener, socket, watch, last } = await watched();
   using _listener = listener;
   const seconds = 10;
   await listener.world.advance(seconds * 1_000);
   watch.sent(1 * MIB);
-  socket.acknowledgedBytes = 1 * MIB + 4 * KIB + seconds * 32;
+  socket.acknowledgedBytes = 1 * MIB + 1 * KIB + seconds * 32;
   await listener.world.advance(50);
   assertEquals(last().hasManyPings, undefined);
   socket.acknowledgedBytes += 100;
