@@ -24,8 +24,8 @@ export interface CurlPlace {
 
 /**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null if its body
- * is not recorded whole. The body is a here document, so that its bytes need no quotes; base64 if it has
- * hidden characters. Headers with such ones are left out.
+ * is not recorded whole. The body is a here document, so that its bytes need no quotes; base64 if
+ * it has hidden characters. Headers with such ones are left out.
  */
 export function recordCurl(
   { head, request }: CallRecord,
