@@ -229,7 +229,11 @@ function registerRecords(registry: Registry, { records }: MetricSources): void {
       "1 while calls are recorded, 0 if recording is off or has ended.",
       ({ isOn }) => isOn ? 1 : 0,
     ],
-    ["gateway_record_bytes", "Bytes of the file of recorded calls.", ({ bytes }) => bytes],
+    [
+      "gateway_record_bytes",
+      "Bytes of recorded calls in their file, without room that is free again.",
+      ({ bytes }) => bytes,
+    ],
     [
       "gateway_record_oldest_seconds",
       "Age of the oldest recorded call.",

@@ -24,14 +24,14 @@ export interface CurlPlace {
 
 /**
  * Returns the command for `sh` that sends the recorded request to a gateway again; null if its body
- * is not recorded. The body is a here document, so that its bytes need no quotes; base64 if it has
- * hidden characters. Headers with such ones are left out.
+ * is not recorded whole. The body is a here document, so that its bytes need no quotes; base64 if
+ * it has hidden characters. Headers with such ones are left out.
  */
 export function recordCurl(
   { head, request }: CallRecord,
   { gatewayUrl, keyPlace }: CurlPlace,
 ): string | null {
-  if (request === undefined || request.body === null) return null;
+  if (request === undefined || request.body === null || head.cut.includes("request")) return null;
   const { headers, query, body } = request;
   const path = `${head.path}${query === "" ? "" : `?${query}`}`;
   const url = gatewayUrl === "" ? `"$${URL_VARIABLE}"${quoted(path)}` : quoted(gatewayUrl + path);

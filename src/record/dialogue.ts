@@ -17,13 +17,21 @@ export interface DialogueTurn {
 
 /**
  * Returns the dialogue of a recorded call, whatever its client API; without a request or a response
- * with more levels than a served one has.
+ * with more levels than a served one has. A body that is no object, such as one that was cut, is a
+ * turn as it is.
  */
 export function dialogueOf({ request, response }: CallRecord): readonly DialogueTurn[] {
-  const body = request?.body ? parseJson(request.body) : undefined;
+  const asked = request?.body ?? "", body = parseJson(asked);
+  const answers = responseObjects(response);
   return [
-    ...isObject(body) && !isTooDeep(body) ? requestTurns(body) : [],
-    ...responseTurns(responseObjects(response).filter((one) => !isTooDeep(one))),
+    ...!isObject(body)
+      ? [{ role: "request", text: asked }]
+      : isTooDeep(body)
+      ? []
+      : requestTurns(body),
+    ...answers.length === 0
+      ? [{ role: "response", text: response?.body ?? "" }]
+      : responseTurns(answers.filter((one) => !isTooDeep(one))),
   ].filter(({ text }) => text !== "");
 }
 

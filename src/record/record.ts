@@ -51,9 +51,6 @@ const headSchema = z.object({
   status: z.int(),
   end: z.string().describe("How the call ended, as in the access log."),
   code: optionalText.describe("Error code; null for a call without an error."),
-  tools_offered: z.array(z.string()),
-  tools_called: z.array(z.string()),
-  finish: optionalText.describe("Finish reason in the words of the client API."),
   attempts: z.array(attemptSchema),
   fallbacks: count,
   cache: z.enum(["HIT", "MISS"]).nullable(),
@@ -73,6 +70,9 @@ const headSchema = z.object({
     .describe("What asked for the record."),
   cut: z.array(z.string())
     .describe("What is missing: `request`, `response`, or paths of omitted bytes in the request."),
+  tools_offered: z.array(z.string()),
+  tools_called: z.array(z.string()),
+  finish: optionalText.describe("Finish reason in the words of the client API."),
 });
 
 const recordSchema = z.object({

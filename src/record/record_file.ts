@@ -285,7 +285,7 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
     scan,
     info() {
       const unreadable: Record<string, number> = {};
-      let readable = 0;
+      let readable = 0, { newest } = totals();
       for (let before = Number.MAX_SAFE_INTEGER;;) {
         const rows = database.rows(
           `select seq, at, records, head from record where seq < ? order by seq desc
@@ -294,11 +294,14 @@ export function openRecordFile(options: RecordFileOptions): RecordFile {
         );
         for (const row of rows) {
           const heads = codec.heads(row);
-          if (typeof heads === "object" && heads !== null) readable += heads.length;
-          else unreadable[heads ?? "?"] = (unreadable[heads ?? "?"] ?? 0) + recordsIn(row);
+          if (typeof heads === "object" && heads !== null) {
+            readable += heads.length;
+            // The time of a row is that of its oldest record.
+            newest = Math.max(newest ?? 0, ...heads.map(({ at }) => at));
+          } else unreadable[heads ?? "?"] = (unreadable[heads ?? "?"] ?? 0) + recordsIn(row);
         }
         const last = rows.at(-1);
-        if (last === undefined) return { ...totals(), readable, unreadable };
+        if (last === undefined) return { ...totals(), newest, readable, unreadable };
         before = integerOf(last, "seq");
       }
     },

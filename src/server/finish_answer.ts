@@ -46,7 +46,7 @@ const MAX_OPENING_GROUPS = 64;
 /**
  * Returns the answer to a call with a privacy policy: response rules search the text of the
  * provider, then it is captured, then the values of the request come back. An object that the
- * gateway stores has them already.
+ * gateway stores has them already; its own errors have none.
  */
 export async function finishAnswer(
   call: Call,
@@ -55,7 +55,9 @@ export async function finishAnswer(
 ): Promise<FinishedAnswer> {
   const reply = made.ok ? made.value : failureReply(call, made.failure);
   if (reply.kind === "stored" || reply.kind === "bytes") return { made, reply };
-  if (reply.kind === "whole" && !wasServed(call.report)) return { made, reply };
+  if (reply.kind === "whole" && !wasServed(call.report)) {
+    return { made, reply: made.ok ? reply : captureContent(call, reply) };
+  }
   const { policy: { response }, counts } = privacy;
   try {
     await recallPath(call, privacy);

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { MAX_BODY_CHARS } from "../../src/record/capture.ts";
+import { exportLine } from "../../src/record/export_record.ts";
 import { parseRecord } from "../../src/record/record.ts";
 import { privacyConfig } from "../privacy/rules.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -42,6 +43,10 @@ Deno.test("a whole response is recorded with its request as they were received a
     ]);
     assertEquals([record?.head.model_requested, record?.head.route], ["m", "rest"]);
     assertEquals(record?.response?.headers["x-gateway-provider"], "up");
+    // An export has the same bytes from the file and from a gateway that runs, where it is parsed.
+    assert(record !== undefined);
+    const read = parseRecord(exportLine(record));
+    assertEquals(read.ok && exportLine(read.record), exportLine(record));
   }));
 
 Deno.test("a body that is no JSON is recorded as it was received, unless rules would have to look into it", () =>

@@ -100,3 +100,11 @@ Deno.test("the command sends the key where the gateway takes it from", async () 
     assertEquals(args.split("\n").filter((one) => one.endsWith("the-key")), [field]);
   }
 });
+
+Deno.test("there is no command for a request that was cut, which it could not repeat", () => {
+  const commandOf = (cut: string[]) => recordCurl(newRecord({ head: { cut } }), at("http://a"));
+  assertEquals([commandOf(["request", "response"]), commandOf(["response"]) === null], [
+    null,
+    false,
+  ]);
+});

@@ -17,6 +17,19 @@ Deno.test("a request or a response with too many levels has no dialogue, and the
   assertEquals(dialogue(200_000, 2), ["assistant"]);
 });
 
+Deno.test("a body that was cut is in the dialogue as it is", () => {
+  assertEquals(
+    dialogueOf(newRecord({
+      request: { body: '{"messages":[{"role":"user","content":"Hel' },
+      response: { headers: {}, body: '{"choices":[{"message":{"content":"Wor', events: null },
+    })),
+    [
+      { role: "request", text: '{"messages":[{"role":"user","content":"Hel' },
+      { role: "response", text: '{"choices":[{"message":{"content":"Wor' },
+    ],
+  );
+});
+
 Deno.test("the dialogue of a stream names the tools that it calls, and has the beginnings of blocks", () => {
   const dialogue = (events: readonly object[]) =>
     dialogueOf(newRecord({

@@ -150,6 +150,18 @@ Deno.test("a call that a rule has refused has its head alone, also if the answer
     assertNoValue(records, thread.requests);
   }));
 
+Deno.test("of a call that the gateway itself has refused the answer is recorded, whole", () =>
+  withFolder(async (folder) => {
+    const world = scriptedWorld({ fetch: echoing() });
+    const { app, finish } = await recordingGateway(configIn(folder), world);
+    const answer = await app(chatRequest({ body: { messages: USER, stream: "yes" } }));
+    assertEquals(answer.status, 400);
+    const text = await answer.text();
+    const [record] = await finish();
+    assertEquals([record?.response?.body, record?.head.cut], [text, []]);
+    assertNoValue(record);
+  }));
+
 function kindAndEnd({ head, request, response }: CallRecord) {
   const kind = request === undefined && response === undefined ? "heads" : "all";
   return [kind, head.end, head.code, head.redacted];

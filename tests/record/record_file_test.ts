@@ -93,6 +93,8 @@ Deno.test("records that were written together are read as they were written, fro
     const { hits } = scanned(file, { filter, before: null, limit: 10, withContent: false });
     assertEquals(hits.map((hit) => "record" in hit && hit.record.id), ["12", "11", "10"]);
     assertEquals([file.info().readable, file.totals().records], [40, 40]);
+    // Although the last row has the time of its first record.
+    assertEquals(file.info().newest, 1_039);
     file.close();
   }));
 

@@ -1,8 +1,9 @@
 // @ts-check
 /// <reference lib="dom" />
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { addFields, useAsk } from "./ask.js";
 import { clock, counted, dateAndClock, duration, size, whole } from "./format.js";
+import { Target } from "./outcome.js";
 import { EmptyRow, Name, Section, Table, view } from "./ui.js";
 /** @import { RecordsView } from "../snapshot.ts" */
 /** @import { CallRecord } from "../../record/record.ts" */
@@ -44,6 +45,7 @@ export function Log({ records }) {
   const [hits, setHits] = useState(/** @type {readonly Hit[] | null} */ (null));
   const [shown, setShown] = useState(/** @type {Shown | null} */ (null));
   const [problem, setProblem] = useState(/** @type {string | null} */ (null));
+  const opener = useRef(/** @type {HTMLElement | null} */ (null));
   const ask = useAsk();
 
   /** @param {SubmitEvent} event */
@@ -66,9 +68,18 @@ export function Log({ records }) {
     });
   }
 
-  /** @param {string} id */
-  async function show(id) {
+  /**
+   * @param {string} id
+   * @param {MouseEvent} event
+   */
+  async function show(id, { currentTarget }) {
+    opener.current = /** @type {HTMLElement} */ (currentTarget);
     await load(`/log/${encodeURIComponent(id)}`, (text) => setShown(JSON.parse(text)));
+  }
+
+  function close() {
+    opener.current?.focus();
+    setShown(null);
   }
 
   /**
@@ -124,12 +135,12 @@ export function Log({ records }) {
     hits !== null && hits.length > MAX_ROWS &&
     view`<p class="note">These are the newest ${MAX_ROWS}; more calls match.</p>`
   }
-    ${shown !== null && view`<${Content} shown=${shown} onClose=${() => setShown(null)} />`}
+    ${shown !== null && view`<${Content} shown=${shown} onClose=${close} />`}
   <//>`;
 }
 
 /**
- * @param {{ hit: Hit, onShow: (id: string) => void }} props
+ * @param {{ hit: Hit, onShow: (id: string, event: MouseEvent) => void }} props
  */
 function Row({ hit, onShow }) {
   const { record } = hit;
@@ -142,9 +153,9 @@ function Row({ hit, onShow }) {
   const model = head.model_requested ?? head.attempts.at(-1)?.model;
   const tokens = head.usage === null ? "–" : whole(head.usage.input + head.usage.output);
   return view`<tr>
-    <td><button type="button" class="link" onClick=${() => onShow(id)}>${
-    dateAndClock(Date.parse(at))
-  }</button></td>
+    <td><button type="button" class="link" onClick=${
+    /** @param {MouseEvent} event */
+    (event) => onShow(id, event)}>${dateAndClock(Date.parse(at))}</button></td>
     <td>${head.end} <span class="note">${head.status}</span></td>
     <td><${Name} text=${model} /></td>
     <td><${Name} text=${head.key} /></td>
@@ -159,9 +170,12 @@ function Row({ hit, onShow }) {
  * @param {{ shown: Shown, onClose: () => void }} props
  */
 function Content({ shown, onClose }) {
+  const title = useRef(/** @type {HTMLHeadingElement | null} */ (null));
+  // It is below the list, where it may be out of sight.
+  useEffect(() => title.current?.focus(), [shown]);
   const { record: { id, at, head, request }, dialogue, curl } = shown;
   return view`<div class="panel" id="record" role="region" aria-label="Recorded call">
-    <div class="row"><h3>${head.method} ${head.path} <span class="note">${
+    <div class="row"><h3 tabindex="-1" ref=${title}>${head.method} <${Name} text=${head.path} /> <span class="note">${
     clock(Date.parse(at))
   }, ${id}</span></h3><button type="button" onClick=${onClose}>Close</button></div>
     <p>${head.end}${head.code !== null && `, ${head.code}`}; ${
@@ -171,7 +185,9 @@ function Content({ shown, onClose }) {
   }</p>
     <ol>${
     head.attempts.map(({ provider, model, outcome, began, ended }) =>
-      view`<li>${provider}/${model}: ${outcome}, ${duration(began)} to ${duration(ended)}</li>`
+      view`<li><${Target} provider=${provider} model=${model} />: ${outcome}, ${
+        duration(began)
+      } to ${duration(ended)}</li>`
     )
   }</ol>
     ${

@@ -1,4 +1,3 @@
-import { wasServed } from "../../observe/report.ts";
 import type { Message, Turn } from "../../api/client_api.ts";
 import type { StreamReply } from "../../core/stream/reply.ts";
 import {
@@ -268,9 +267,7 @@ function tooManyPending(): Failed {
  * HTTP response is captured, if the search has not done it.
  */
 function failureText(call: Call, { failure }: Failed, finished?: JsonObject): string {
-  if (finished === undefined || !wasServed(call.report)) {
-    call.capture?.reply(failureReply(call, failure));
-  }
+  if (finished === undefined) call.capture?.reply(failureReply(call, failure));
   return errorEvent(failure, call.responseHeaders, finished);
 }
 

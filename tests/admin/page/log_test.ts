@@ -26,8 +26,15 @@ browserTest(
       const words = `${HOSTILE} ${"long word ".repeat(300)}${"x".repeat(3_000)}`;
       const body = JSON.stringify({ messages: [{ role: "user", content: words }] });
       const choices = [{ message: { content: HOSTILE } }];
+      const times = { began: 1, ended: 2 };
+      const model = "x".repeat(1_000);
+      const attempts = [{ provider: "up", key: null, model, outcome: "success", ...times }];
       file.write([
-        written("id-1", now, { head: { key: HOSTILE }, body, answer: JSON.stringify({ choices }) }),
+        written("id-1", now, {
+          head: { key: HOSTILE, attempts },
+          body,
+          answer: JSON.stringify({ choices }),
+        }),
         written("id-2", now + 1_000, { head: { status: 502, end: "upstream_status" }, body: null }),
       ], now);
       const world = newRealWorld();
@@ -59,6 +66,8 @@ browserTest(
         await shown.page.click("#log tbody button");
         await shown.until('document.querySelector("#record pre") !== null');
         const text = await shown.text("#record");
+        // Below a long list it would be out of sight.
+        await shown.until('document.activeElement === document.querySelector("#record h3")');
         assert(text.includes("<img src=x onerror") && text.includes("\\u202eevil\\u001b[31m"));
         assertEquals(
           await shown.value("document.querySelectorAll('#log img, #log script').length"),
@@ -74,6 +83,9 @@ browserTest(
           const element = await shown.page.$("#log");
           await Deno.writeFile(`${folder}/log-${width}.png`, await element!.screenshot());
         }
+        await shown.page.click("#record button");
+        await shown.until('document.querySelector("#record") === null');
+        await shown.until('document.activeElement === document.querySelector("#log tbody button")');
         isBroken = true;
         await shown.page.click('#log button[type="submit"]');
         await shown.until('document.querySelector("#log .trouble") !== null');
