@@ -130,6 +130,14 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "a" }],
   },
   {
+    name: "a refused key with a later order",
+    file: `model_list:\n${entry("a", "openai/m-a", "401", ", order: 1")}${
+      entry("a", "openai/m-b", "ok", ", order: 2")
+    }router_settings: {num_retries: 0}\n`,
+    requests: [{ model: "a" }],
+    differs: "model_list[1].litellm_params.order",
+  },
+  {
     name: "a long prompt with fallbacks for it",
     file: `model_list:\n${entry("a", "openai/m-a", "long")}${entry("b", "openai/m-b", "ok")}` +
       "router_settings: {num_retries: 1, context_window_fallbacks: [{a: [b]}]}\n",

@@ -2,6 +2,7 @@ import { FIELD_VALUE } from "../core/header_fields.ts";
 import { isPrivateHost } from "./address.ts";
 import { keyVariable, readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
+import { NOT_FOR_REFUSALS } from "./litellm_fallbacks.ts";
 import { readHeaders } from "./litellm_headers.ts";
 import { refusedMode } from "./litellm_mode.ts";
 import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
@@ -152,7 +153,8 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
         "for all models of the provider together",
       );
     }
-    if (order !== null) report.carried(get("order"), targets);
+    const isLater = targets.endsWith("fallback");
+    if (order !== null) report.noted(get("order"), targets, isLater ? NOT_FOR_REFUSALS : "");
     if (contextSize !== null) {
       report.carried(memberOf(info, "max_input_tokens"), `${targets}[].context_size`);
     }
@@ -162,7 +164,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     }
     for (const one of METRICS) {
       if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
-      else if (targets.endsWith("fallback")) {
+      else if (isLater) {
         report.differently(get(one), targets, "tried in order after the targets of the name");
       } else if (one === "weight") report.carried(get(one), targets);
       else report.differently(get(one), targets, "as a weight; it is no limit here");

@@ -1,4 +1,4 @@
-import { isPattern, OPEN_MODEL } from "../config/models_rules.ts";
+import { isPattern, MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { compileGlob } from "../core/glob.ts";
 import { identityOf, type Named, placeOfName, type Target } from "./litellm_named.ts";
@@ -31,8 +31,8 @@ const MAX_FALLBACK_DEPTH = 5;
 
 const DEFAULT = "*";
 
-/** Note for lists of fallbacks: which failures they are for. */
-const NOT_FOR_REFUSALS =
+/** Note for what is tried after a target: which failures it is for. */
+export const NOT_FOR_REFUSALS =
   "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
 
 const OTHER_PARAMETERS = "with the parameters of the name that falls back, not with its own";
@@ -98,7 +98,12 @@ export function newChains(
   }
 
   function namesIn(tree: Tree, own: string | null): FallbackList["names"] {
-    return itemsOf(tree).flatMap((item) => {
+    const items = itemsOf(tree);
+    // A pattern serves any number of names: each of them would be a fallback of each name.
+    for (const item of items.slice(MAX_NAMED_MODELS)) {
+      report.missing(item, `a list has at most ${MAX_NAMED_MODELS} names here`);
+    }
+    return items.slice(0, MAX_NAMED_MODELS).flatMap((item) => {
       const [only, ...more] = membersOf(item);
       const name = textOf(item) ??
         (only?.[0] === "model" && more.length === 0 ? textOf(only[1]) : null);

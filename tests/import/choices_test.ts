@@ -90,7 +90,6 @@ Deno.test("the size of a model is reported at its target, also at one with a lat
   const path = (at: number) => `model_list[${at}].model_info.max_input_tokens`;
   assertEquals(line(path(0)), "carried | models.a.targets[].context_size");
   assertEquals(line(path(1)), "carried | models.a.fallback[].context_size");
-  assertEquals(line("model_list[1].litellm_params.order"), "carried | models.a.fallback");
   assertEquals(
     line("model_list[1].litellm_params.weight"),
     "differently | models.a.fallback | tried in order after the targets of the name",
@@ -191,6 +190,27 @@ Deno.test("plain fallbacks follow a long prompt unless other names alone have fa
   assertEquals([on([]), on([{ a: ["b"] }]), on([{ c: ["b"] }])], [
     ...[all, all],
     " [outage, content_filter]\n",
+  ]);
+});
+
+Deno.test("a list of fallbacks has as many names as the file may have, also if a pattern serves more", () => {
+  const { file, line } = imported({
+    model_list: [entry("q*", "openai/q*"), entry("a", "openai/a")],
+    router_settings: { fallbacks: [{ a: Array.from({ length: 201 }, (_, at) => `q${at}`) }] },
+  });
+  const [last, further] = [199, 200].map((at) => line(`router_settings.fallbacks[0].a[${at}]`));
+  assert(last?.startsWith("differently | models.a.fallback"), last);
+  assertEquals(further, "missing | a list has at most 200 names here");
+  assert(file.includes("model: q199}") && !file.includes("model: q200}"));
+});
+
+Deno.test("a later order is for outages alone, which the report says", () => {
+  const { line } = imported({
+    model_list: [1, 2].map((order) => entry("a", `openai/m${order}`, { order })),
+  });
+  assertEquals([0, 1].map((at) => line(`model_list[${at}].litellm_params.order`)), [
+    "carried | models.a.targets",
+    "differently | models.a.fallback | not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too",
   ]);
 });
 
