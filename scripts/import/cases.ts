@@ -88,6 +88,29 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "b" }],
   },
   {
+    name: "fallbacks behind orders, each of which is one deeper",
+    file: `model_list:\n${
+      [["a", 1], ["a", 2], ["a", 3], ["b", 0], ["c", 1], ["c", 2], ["d", 1], ["d", 2], ["e", 0]]
+        .map(
+          ([name, order], at) =>
+            entry(
+              String(name),
+              `openai/m-${name}${at}`,
+              "500",
+              order === 0 ? "" : `, order: ${order}`,
+            ),
+        ).join("")
+    }router_settings: {num_retries: 0, fallbacks: [{a: [b]}, {b: [c]}, {c: [d]}, {d: [e]}]}\n`,
+    requests: [{ model: "a" }, { model: "b" }, { model: "c" }],
+  },
+  {
+    name: "a fallback by the model of an entry, which has a list of its own",
+    file: `model_list:\n${
+      ["a", "b", "c", "d"].map((name) => entry(name, `openai/m-${name}`, "500")).join("")
+    }router_settings: {num_retries: 0, fallbacks: [{a: [openai/m-b]}, {openai/m-b: [c]}, {m-c: [d]}]}\n`,
+    requests: [{ model: "a" }],
+  },
+  {
     name: "a circle of fallbacks",
     file: `model_list:\n${entry("a", "openai/m-a", "500")}${entry("b", "openai/m-b", "500")}` +
       "router_settings: {num_retries: 0, fallbacks: [{a: [b]}, {b: [a]}]}\n",
@@ -105,6 +128,14 @@ export const CASES: readonly Case[] = [
       entry("a", "openai/m-b", "ok", ", order: 2")
     }router_settings: {num_retries: 1}\n`,
     requests: [{ model: "a" }],
+  },
+  {
+    name: "a refused key with a later order",
+    file: `model_list:\n${entry("a", "openai/m-a", "401", ", order: 1")}${
+      entry("a", "openai/m-b", "ok", ", order: 2")
+    }router_settings: {num_retries: 0}\n`,
+    requests: [{ model: "a" }],
+    differs: "model_list[1].litellm_params.order",
   },
   {
     name: "a long prompt with fallbacks for it",

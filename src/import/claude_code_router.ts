@@ -1,12 +1,12 @@
 import { PROVIDER_ID } from "../config/provider_schema.ts";
-import { hostAt, hostNamed, HOSTS } from "../data/hosts.ts";
+import { HOSTS } from "../data/hosts.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { readServer } from "./ccr_server.ts";
 import { maxTokens, reportTransformer, RESPONSES, transformerName } from "./ccr_transformers.ts";
 import { type Draft, newDraft } from "./draft.ts";
 import type { ImportResult } from "./imported.ts";
-import { readKey } from "./keys.ts";
+import { keyVariable, readKey } from "./keys.ts";
 import { hostSettings, newProviders, type Settings } from "./providers.ts";
 import { newReport } from "./report.ts";
 import {
@@ -18,7 +18,7 @@ import {
   type Tree,
   truthOf,
 } from "./source.ts";
-import { newVariables, variableName } from "./variables.ts";
+import { newVariables } from "./variables.ts";
 import { type Part, type Section, writeFile } from "./written_file.ts";
 
 const HEAD = [
@@ -156,15 +156,10 @@ export function importClaudeCodeRouter(text: string): ImportResult {
     // Requests for `other/model` are for the provider with this name.
     const id = PROVIDER_ID.test(name) ? name : named.has(other) ? `${other}-api` : other;
     const type = isMessages ? "messages" : "compat";
-    // The usual variable of a host may be set already, to the key of that host.
-    const isOther = hostNamed(id) !== null && hostAt(type, read.url)?.name !== id;
     const secret = textOf(memberOf(tree, "api_key") ?? memberOf(tree, "apiKey"));
-    const key = secret === null ? { text: null, note: "" } : readKey(
-      secret,
-      read.host,
-      variableName(isOther ? `imported-${id}` : id, "API_KEY"),
-      variables,
-    );
+    const key = secret === null
+      ? { text: null, note: "" }
+      : readKey(secret, read.host, keyVariable(id, read.host), variables);
     const isDeepseek = type === "compat" && transformers.includes("deepseek");
     // For the Messages API it would be a default, and no limit.
     const most = isMessages ? null : maxTokens(use);

@@ -1,8 +1,29 @@
 import { isPrivateHost } from "./address.ts";
-import { isUnnamed, type Secret, type Variables } from "./variables.ts";
+import { PREFIXES } from "./litellm_prefixes.ts";
+import { isUnnamed, type Secret, variableName, type Variables } from "./variables.ts";
 
 /** Maximum length of a key that is shorter than those of any provider. */
 const MAX_PLACEHOLDER_CHARS = 15;
+
+/** The host to which the usual value of a variable belongs. */
+const USUAL_HOSTS: ReadonlyMap<string, string> = new Map(
+  [...PREFIXES.values()].flatMap(({ variable, address }) =>
+    variable === undefined || address === undefined
+      ? []
+      : [[variable, new URL(address).hostname] as const]
+  ),
+);
+
+/**
+ * Returns the name for a variable that gets the key of a provider from the source; `host` is null
+ * if a variable holds it.
+ */
+export function keyVariable(id: string, host: string | null): string {
+  const wanted = PREFIXES.get(id.toLowerCase())?.variable ?? variableName(id, "API_KEY");
+  const usual = USUAL_HOSTS.get(wanted);
+  // The usual variable of a host may be set already, to the key of that host.
+  return usual === undefined || usual === host ? wanted : variableName(`imported-${id}`, "API_KEY");
+}
 
 /**
  * Returns the key of a provider in the form of our file; `wanted` is a name for the variable of a

@@ -1,12 +1,12 @@
 import { FIELD_VALUE } from "../core/header_fields.ts";
 import { isPrivateHost } from "./address.ts";
-import { readKey } from "./keys.ts";
+import { keyVariable, readKey } from "./keys.ts";
 import { reportAbsentMembers } from "./litellm_absent.ts";
+import { NOT_FOR_REFUSALS } from "./litellm_fallbacks.ts";
 import { readHeaders } from "./litellm_headers.ts";
 import { refusedMode } from "./litellm_mode.ts";
 import { type Parameter, readParameters, unreadParameters } from "./litellm_parameters.ts";
 import { type EntryReader, type Parts, readParts } from "./litellm_parts.ts";
-import { keyVariable } from "./litellm_place.ts";
 import { isPrefix } from "./litellm_prefixes.ts";
 import { ADDRESS_KEYS, addressKey, type ServedPlace } from "./litellm_asked.ts";
 import { type EntryPrice, readPrice } from "./litellm_price.ts";
@@ -153,7 +153,8 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
         "for all models of the provider together",
       );
     }
-    if (order !== null) report.carried(get("order"), targets);
+    const isLater = targets.endsWith("fallback");
+    if (order !== null) report.noted(get("order"), targets, isLater ? NOT_FOR_REFUSALS : "");
     if (contextSize !== null) {
       report.carried(memberOf(info, "max_input_tokens"), `${targets}[].context_size`);
     }
@@ -163,12 +164,16 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
     }
     for (const one of METRICS) {
       if (one !== metric) report.missing(get(one), "no limit or weight of a target here");
-      else if (targets.endsWith("fallback")) {
+      else if (isLater) {
         report.differently(get(one), targets, "tried in order after the targets of the name");
       } else if (one === "weight") report.carried(get(one), targets);
       else report.differently(get(one), targets, "as a weight; it is no limit here");
     }
-    const refusal = refusedMode(textOf(mode), place.settings);
+    const refusal = refusedMode(
+      textOf(mode),
+      place.settings,
+      (upstream ?? named.text) !== named.text,
+    );
     if (refusal !== null) report.missing(mode, refusal);
     if (isResponses) report.carried(mode, `${targets}[].upstream_request_type`);
     reportAbsentMembers(params, info, report);
@@ -233,7 +238,10 @@ function findKey(
     return { text: null, note, absent: "" };
   }
   if (written !== null) {
-    return { ...readKey(written, place.host, keyVariable(place), variables), absent: "" };
+    return {
+      ...readKey(written, place.host, keyVariable(place.id, place.host), variables),
+      absent: "",
+    };
   }
   const { variable, host } = place;
   if (variable === null || host !== null && isPrivateHost(host)) {

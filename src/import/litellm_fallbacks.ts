@@ -1,4 +1,4 @@
-import { isPattern, OPEN_MODEL } from "../config/models_rules.ts";
+import { isPattern, MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { compileGlob } from "../core/glob.ts";
 import { identityOf, type Named, placeOfName, type Target } from "./litellm_named.ts";
@@ -24,15 +24,15 @@ interface FallbackList {
 }
 
 /**
- * Depth up to which LiteLLM follows the fallbacks of fallbacks: each name of a list is one deeper
- * than the one before it.
+ * Depth up to which LiteLLM follows the fallbacks of fallbacks: each further order of a name, then
+ * each name of its list, is one deeper than the one before it.
  */
 const MAX_FALLBACK_DEPTH = 5;
 
 const DEFAULT = "*";
 
-/** Note for lists of fallbacks: which failures they are for. */
-const NOT_FOR_REFUSALS =
+/** Note for what is tried after a target: which failures it is for. */
+export const NOT_FOR_REFUSALS =
   "not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too";
 
 const OTHER_PARAMETERS = "with the parameters of the name that falls back, not with its own";
@@ -98,7 +98,12 @@ export function newChains(
   }
 
   function namesIn(tree: Tree, own: string | null): FallbackList["names"] {
-    return itemsOf(tree).flatMap((item) => {
+    const items = itemsOf(tree);
+    // A pattern serves any number of names: each of them would be a fallback of each name.
+    for (const item of items.slice(MAX_NAMED_MODELS)) {
+      report.missing(item, `a list has at most ${MAX_NAMED_MODELS} names here`);
+    }
+    return items.slice(0, MAX_NAMED_MODELS).flatMap((item) => {
       const [only, ...more] = membersOf(item);
       const name = textOf(item) ??
         (only?.[0] === "model" && more.length === 0 ? textOf(only[1]) : null);
@@ -135,7 +140,6 @@ export function newChains(
   }
 
   function listOf(name: string, reason: FallbackList["reason"]): FallbackList | undefined {
-    if (!named.has(name)) return undefined;
     return firsts.get(keyOf(reason, name)) ?? lasts.get(keyOf(reason, otherForm(name)));
   }
 
@@ -154,7 +158,9 @@ export function newChains(
     if (own === undefined || own === null && list !== usual) {
       const note = name === DEFAULT || named.has(name)
         ? "another list for this name counts"
-        : "no entry that is carried has the name that falls back";
+        : find(name) === undefined
+        ? "no entry that is carried has the name that falls back"
+        : "only after a fallback to it: no entry has this name";
       return report.missing(tree, note);
     }
     if (own === null && [...named.keys()].every(hasOwnList)) {
@@ -183,7 +189,7 @@ export function newChains(
   /** Returns where a name is a fallback: of `own`, or of every name that has other targets. */
   function placesOf(own: string | null, next: string): readonly string[] {
     const needs = (name: string) =>
-      !(own === null && hasOwnList(name)) && besides(name, [next]).length > 0;
+      !(own === null && hasOwnList(name)) && besides(name, targetsOf(next)).length > 0;
     const one = own ?? (named.has(OPEN_MODEL) ? OPEN_MODEL : null);
     const isOfOthers = own === null &&
       [...named.keys()].some((name) => name !== OPEN_MODEL && needs(name));
@@ -197,10 +203,10 @@ export function newChains(
     return JSON.stringify(find(name)?.parameters);
   }
 
-  /** Returns the targets of some names that another name does not have. */
-  function besides(name: string, others: readonly string[]): readonly Target[] {
-    const own = new Set(targetsOf([name]).map(identityOf));
-    return targetsOf(others).filter((target) => !own.has(identityOf(target)));
+  /** Returns those of some targets that a name does not have, each once. */
+  function besides(name: string, others: readonly Target[]): readonly Target[] {
+    const seen = new Set(targetsOf(name).map(identityOf));
+    return others.filter((target) => seen.size < seen.add(identityOf(target)).size);
   }
 
   function reportReason(name: string, reason: FallbackList["reason"], tree: Tree, place: string) {
@@ -214,7 +220,7 @@ export function newChains(
     if (other !== undefined || isSecond(name, reason)) {
       return report.missing(tree, "a name has one list of fallbacks here, and it has another one");
     }
-    const isOne = targetsOf([name]).length === 1;
+    const isOne = targetsOf(name).length === 1;
     if (isOne) return report.carried(tree, [place, `${place}_on`]);
     report.differently(
       tree,
@@ -231,24 +237,26 @@ export function newChains(
   }
 
   /**
-   * Returns the names in the order of LiteLLM: each is followed by its own fallbacks, or by those
-   * of the requested name if it has none.
+   * Returns the targets in the order of LiteLLM: those of a name are followed by its own fallbacks,
+   * or by those of the requested name if it has none.
    */
-  function walk(requested: string, reason: FallbackList["reason"]): readonly string[] {
+  function walk(requested: string, reason: FallbackList["reason"]): readonly Target[] {
     const tried = new Set<string>();
     const first = listOf(requested, reason) ?? (reason === "outage" ? usual : undefined);
     return below(requested, 0);
 
-    function below(name: string, depth: number): readonly string[] {
+    function below(name: string, depth: number): readonly Target[] {
       if (depth >= MAX_FALLBACK_DEPTH) return [];
       tried.add(name);
-      let deeper = depth;
-      return ((listOf(name, reason) ?? first)?.names ?? []).flatMap((next) => {
+      const one = find(name);
+      let deeper = depth + (reason === "outage" ? Math.max((one?.orders ?? 0) - 1, 0) : 0);
+      const further = ((listOf(name, reason) ?? first)?.names ?? []).flatMap((next) => {
         if (tried.has(next.name)) return [];
         tried.add(next.name);
         deeper++;
-        return [next.name, ...below(next.name, deeper)];
+        return [...find(next.name)?.targets ?? [], ...below(next.name, deeper)];
       });
+      return [...one?.later ?? [], ...further];
     }
   }
 
@@ -259,17 +267,9 @@ export function newChains(
       listOf(name, reason) !== undefined;
   }
 
-  function targetsOf(names: readonly string[]): readonly Target[] {
-    const all = names.flatMap((name) => {
-      const one = find(name);
-      return one === undefined ? [] : [...one.targets, ...one.later];
-    });
-    const seen = new Set<string>();
-    return all.filter((target) => {
-      const isFirst = !seen.has(identityOf(target));
-      seen.add(identityOf(target));
-      return isFirst;
-    });
+  function targetsOf(name: string): readonly Target[] {
+    const one = find(name);
+    return one === undefined ? [] : [...one.targets, ...one.later];
   }
 
   return {
@@ -282,7 +282,7 @@ export function newChains(
       const filter = listOf(name, "content_filter");
       const list = length ?? filter;
       if (list === undefined) return { fallback: [], reasons: null };
-      const isOne = targetsOf([name]).length === 1;
+      const isOne = targetsOf(name).length === 1;
       const reasons = [
         ...isOne ? [] : ["outage"],
         ...length === undefined ? [] : ["context_length"],

@@ -13,19 +13,27 @@ const FAMILIES: Readonly<Record<string, RelayFamily>> = {
   image_edit: "images",
   audio_transcription: "audio",
   audio_speech: "audio",
+  batch: "batches",
   rerank: "rerank",
 };
 
 /**
  * Returns why a provider with these settings does not serve all requests for a model with this
- * `model_info.mode`; null if it does.
+ * `model_info.mode`; null if it does. `isRenamed` says that the model has another name there.
  */
-export function refusedMode(mode: string | null, settings: Settings): string | null {
+export function refusedMode(
+  mode: string | null,
+  settings: Settings,
+  isRenamed: boolean,
+): string | null {
   if (mode === null || SERVED.includes(mode)) return null;
   const { type, base_url } = settings;
   const isOpenai = type === "compat" && base_url === HOSTS.openai.baseUrl;
   const isEmbedding = mode === "embedding";
   const family = Object.hasOwn(FAMILIES, mode) ? FAMILIES[mode] : undefined;
+  if (isOpenai && mode === "batch" && isRenamed) {
+    return "the file of a batch is sent as it is: it needs the name of the model at the provider";
+  }
   if (isOpenai && (isEmbedding || family !== undefined)) return null;
   if (isEmbedding && type === "compat") {
     return "set capabilities.embeddings_base64 of the provider for the SDKs of OpenAI, which ask for base64";

@@ -103,10 +103,11 @@ export function newModels(
     for (const [entry, target] of served) {
       for (const other of entry.others) {
         const targets = [...others.get(other)?.targets ?? [], target];
-        others.set(other, { name: other, from, targets, later: [], parameters });
+        others.set(other, { name: other, from, targets, later: [], orders: 0, parameters });
       }
     }
-    return { name, from, targets: open, later, parameters };
+    const known = orders.filter(Number.isFinite).length;
+    return { name, from, targets: open, later, orders: known, parameters };
   }
 
   function addTarget(cluster: Cluster, { weights, place, targets, metric }: Placed): Target {

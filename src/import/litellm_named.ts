@@ -18,6 +18,8 @@ export interface Named {
   readonly targets: readonly Target[];
   /** Targets of entries with a higher `order`. */
   readonly later: readonly Target[];
+  /** Number of different values of `order` that its entries state. */
+  readonly orders: number;
   readonly parameters: Settings;
 }
 

@@ -1,17 +1,11 @@
 import { hostAt, HOSTS } from "../data/hosts.ts";
 import { hostWord } from "./address.ts";
-import {
-  addressIn,
-  addressKey,
-  type Asked,
-  type Place,
-  type ServedPlace,
-} from "./litellm_asked.ts";
+import { addressIn, addressKey, type Asked, type Place } from "./litellm_asked.ts";
 import { azurePlace, bedrockPlace, vertexPlace } from "./litellm_clouds.ts";
 import { inferredPrefix, isPrefix, PREFIXES, UNSERVED } from "./litellm_prefixes.ts";
 import { hostSettings, type Settings } from "./providers.ts";
 import { memberOf, textOf, type Tree } from "./source.ts";
-import { variableName, type Variables } from "./variables.ts";
+import type { Variables } from "./variables.ts";
 
 const GOOGLE_HOST = new URL(HOSTS.gemini.baseUrl).hostname;
 
@@ -152,14 +146,4 @@ function idAt(
   if (!GENERIC.includes(name)) return name;
   const word = host === null ? null : hostWord(host);
   return hostAt(type, url)?.name ?? word ?? (name === "anthropic" ? "messages" : "server");
-}
-
-/** Returns the name for a variable that gets the key of a provider from the source. */
-export function keyVariable({ id, variable, host }: ServedPlace): string {
-  const usual = PREFIXES.get(id);
-  // The usual variable of a host may be set already, to the key of that host.
-  const isOther = usual?.variable !== undefined && usual.address !== undefined &&
-    URL.parse(usual.address)?.hostname !== host;
-  if (isOther) return variableName(`imported-${id}`, "API_KEY");
-  return variable !== null && usual?.variable === variable ? variable : variableName(id, "API_KEY");
 }

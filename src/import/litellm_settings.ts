@@ -104,13 +104,16 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
         "url",
         "db",
         "namespace",
+        "mode",
+        "supported_call_types",
       ]
     ) {
       report.noMeaning(memberOf(params, key), "the cache is off");
     }
     return;
   }
-  const isForAll = textOf(memberOf(params, "mode")) !== "default_off";
+  const mode = memberOf(params, "mode");
+  const isForAll = textOf(mode) !== "default_off";
   const calls = memberOf(params, "supported_call_types");
   const isForChats = calls === undefined || itemsOf(calls).some((one) => textOf(one) === CHATS);
   if (!isForAll || !isForChats || type !== "local" && type !== "redis") {
@@ -123,6 +126,7 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
     return;
   }
   setFrom(draft, cache, "caching", "enabled", true);
+  if (textOf(mode) === "default_on") report.carried(mode, "caching.enabled");
   const ttl = memberOf(params, "ttl");
   const time = numberOf(ttl);
   if (time !== null && time > 0) {

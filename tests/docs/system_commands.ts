@@ -67,7 +67,7 @@ export const SYSTEM: Readonly<Record<string, SystemCheck>> = {
     const plist = await textOf("scripts/deploy/launchd/switchyard.plist");
     const [, label] = /<key>Label<\/key>\s*<string>(\S+)<\/string>/.exec(plist) ?? [];
     const file = `/Library/LaunchDaemons/${UNIT}.plist`;
-    const known = ["kill HUP", "kickstart -k", "bootout"].map((one) => `${one} system/${label}`);
+    const known = ["kill SIGHUP", "kickstart -k", "bootout"].map((one) => `${one} system/${label}`);
     return [`bootstrap system ${file}`, ...known].includes([verb, ...args].join(" "));
   },
   openssl: (args) => args.join(" ") === "rand -base64 32",

@@ -90,7 +90,6 @@ Deno.test("the size of a model is reported at its target, also at one with a lat
   const path = (at: number) => `model_list[${at}].model_info.max_input_tokens`;
   assertEquals(line(path(0)), "carried | models.a.targets[].context_size");
   assertEquals(line(path(1)), "carried | models.a.fallback[].context_size");
-  assertEquals(line("model_list[1].litellm_params.order"), "carried | models.a.fallback");
   assertEquals(
     line("model_list[1].litellm_params.weight"),
     "differently | models.a.fallback | tried in order after the targets of the name",
@@ -122,8 +121,38 @@ Deno.test("the lists of fallbacks of one section count, and of them the first on
 /** Returns the models of the fallbacks of a name. */
 function fallbacksOf(file: string, name: string): readonly string[] {
   const [, list = ""] = part(file, name).split("fallback:");
-  return [...list.matchAll(/model: (\w)/g)].map(([, model = ""]) => model);
+  return [...list.matchAll(/model: (\w+)/g)].map(([, model = ""]) => model);
 }
+
+Deno.test("each further order of a name is one deeper, and none is tried at the last depth", () => {
+  const orders = { a: 3, b: 0, c: 2, d: 2, e: 0 };
+  const { file } = imported({
+    model_list: Object.entries(orders).flatMap(([name, count]) =>
+      count === 0
+        ? [entry(name, `openai/${name}`)]
+        : Array.from({ length: count }, (_, at) =>
+          entry(name, `openai/${name}${at + 1}`, { order: at + 1 }))
+    ),
+    router_settings: { fallbacks: [{ a: ["b"] }, { b: ["c"] }, { c: ["d"] }, { d: ["e"] }] },
+  });
+  assertEquals(["a", "b", "c"].map((name) => fallbacksOf(file, name).join(" ")), [
+    "a2 a3 b c1 c2 d1",
+    "c1 c2 d1 d2 e",
+    "c2 d1 d2 e",
+  ]);
+});
+
+Deno.test("a fallback by the model of an entry is followed by the list of that model", () => {
+  const { file, line } = imported({
+    model_list: ["a", "b", "c"].map((name) => entry(name, `openai/m${name}`)),
+    router_settings: { fallbacks: [{ a: ["openai/mb"] }, { "openai/mb": ["c"] }] },
+  });
+  assertEquals(fallbacksOf(file, "a"), ["mb", "mc"]);
+  assertEquals(
+    line("router_settings.fallbacks[1].openai/mb[0]"),
+    "missing | only after a fallback to it: no entry has this name",
+  );
+});
 
 Deno.test("each name of a list of fallbacks is one deeper than the one before it, as LiteLLM counts", () => {
   const { file } = imported({
@@ -161,6 +190,27 @@ Deno.test("plain fallbacks follow a long prompt unless other names alone have fa
   assertEquals([on([]), on([{ a: ["b"] }]), on([{ c: ["b"] }])], [
     ...[all, all],
     " [outage, content_filter]\n",
+  ]);
+});
+
+Deno.test("a list of fallbacks has as many names as the file may have, also if a pattern serves more", () => {
+  const { file, line } = imported({
+    model_list: [entry("q*", "openai/q*"), entry("a", "openai/a")],
+    router_settings: { fallbacks: [{ a: Array.from({ length: 201 }, (_, at) => `q${at}`) }] },
+  });
+  const [last, further] = [199, 200].map((at) => line(`router_settings.fallbacks[0].a[${at}]`));
+  assert(last?.startsWith("differently | models.a.fallback"), last);
+  assertEquals(further, "missing | a list has at most 200 names here");
+  assert(file.includes("model: q199}") && !file.includes("model: q200}"));
+});
+
+Deno.test("a later order is for outages alone, which the report says", () => {
+  const { line } = imported({
+    model_list: [1, 2].map((order) => entry("a", `openai/m${order}`, { order })),
+  });
+  assertEquals([0, 1].map((at) => line(`model_list[${at}].litellm_params.order`)), [
+    "carried | models.a.targets",
+    "differently | models.a.fallback | not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too",
   ]);
 });
 
@@ -283,6 +333,14 @@ Deno.test("a cache for requests that ask for it is missing: here it would be for
   }
 });
 
+Deno.test("the mode of a cache that is on for every request is carried", () => {
+  const { line } = imported({
+    model_list: MODELS,
+    litellm_settings: { cache: true, cache_params: { type: "local", mode: "default_on" } },
+  });
+  assertEquals(line("litellm_settings.cache_params.mode"), "carried | caching.enabled");
+});
+
 Deno.test("a cache for other calls than chats, or for none, is missing: here it would be for chats", () => {
   for (const supported_call_types of [[], null, ["aembedding"]]) {
     const { file, line } = imported({
@@ -360,7 +418,7 @@ Deno.test("a list of fallbacks is that of a name with or without its prefix, unl
     ["differently", "models.openai/m-a.fallback"],
     ["differently", "models.groq/m-a.fallback"],
     ["differently", "models.gpt-4o.fallback"],
-    none,
+    ["missing", "only after a fallback to it: no entry has this name"],
     none,
   ]);
 });
@@ -486,6 +544,11 @@ Deno.test("a kind of model whose requests the provider does not take is missing,
     ],
     ["groq/llama", "chat", "no meaning | describes the model to users of LiteLLM"],
     [
+      "openai/gpt-batch",
+      "batch",
+      "missing | the file of a batch is sent as it is: it needs the name of the model at the provider",
+    ],
+    [
       "groq/whisper-large-v3",
       "audio_transcription",
       "missing | set capabilities.relay: [audio] of the provider, if it has these endpoints",
@@ -508,8 +571,15 @@ Deno.test("a kind of model whose requests the provider does not take is missing,
     ],
   ] as const;
   const { line } = imported({
-    model_list: cases.map(([model, mode], at) => entry(`m${at}`, model, {}, { mode })),
+    model_list: [
+      ...cases.map(([model, mode], at) => entry(`m${at}`, model, {}, { mode })),
+      entry("gpt-5", "openai/gpt-5", {}, { mode: "batch" }),
+    ],
   });
+  assertEquals(
+    line(`model_list[${cases.length}].model_info.mode`),
+    "no meaning | describes the model to users of LiteLLM",
+  );
   for (const [at, [model, , expected]] of cases.entries()) {
     assertEquals(line(`model_list[${at}].model_info.mode`), expected, model);
   }

@@ -508,6 +508,9 @@ Deno.test("the variable of a literal key is that of its provider alone, and of n
     openrouter: "https://openrouter.ai/api/v1/chat/completions",
     deepseek: "https://api.deepseek.com/chat/completions",
     openai: "https://proxy.example.com/v1/chat/completions",
+    Cerebras: "https://proxy.example.com/v1/chat/completions",
+    together: "https://proxy.example.com/v1/chat/completions",
+    sambanova: "https://api.sambanova.ai/v1/chat/completions",
   };
   const Providers = Object.entries(addresses).map(([name, api_base_url]) => {
     return { name, api_base_url, api_key: "sk-xxx", models: ["m"] };
@@ -517,7 +520,10 @@ Deno.test("the variable of a literal key is that of its provider alone, and of n
   assert(result.ok);
   assertEquals(result.imported.variables, [
     "DEEPSEEK_API_KEY",
+    "IMPORTED_CEREBRAS_API_KEY",
     "IMPORTED_OPENAI_API_KEY",
+    "IMPORTED_TOGETHER_API_KEY",
     "OPENROUTER_API_KEY",
+    "SAMBANOVA_API_KEY",
   ]);
 });

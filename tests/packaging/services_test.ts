@@ -109,7 +109,12 @@ Deno.test("the Windows service serves its configuration, starts again after a fa
   const words = textOf("arguments").match(/"[^"]*"|\S+/g) ?? [];
   const config = configNamed(words.map((word) => word.replaceAll('"', "")));
   assertEquals(config, `${textOf("workingdirectory")}\\config.yaml`);
-  assertEquals(values.get("serviceaccount")?.children[0]?.text, "NT AUTHORITY\\LocalService");
+  const account = values.get("serviceaccount")?.children.map(({ name, text }) => [name, text]);
+  assertEquals(account, [
+    ["username", "NT AUTHORITY\\LocalService"],
+    ["domain", "NT AUTHORITY"],
+    ["user", "LocalService"],
+  ]);
   assertEquals(values.get("onfailure")?.attributes.action, "restart");
   const [, seconds] = /^(\d+) sec$/.exec(textOf("stoptimeout")) ?? [];
   assert(Number(seconds) * 1000 >= patience());
