@@ -271,6 +271,19 @@ Deno.test("a value of instructions has one token in all conversations, also in u
   assert(own !== other);
 });
 
+Deno.test("arguments of a tool stay JSON where a value seems to begin with the letter of an escape", async () => {
+  for (const text of ["A\fbob@example.com", "A\bbob@example.com", "a\nova"]) {
+    const privacy = callWith(MAIL, "words: [nova], action: replace");
+    const call = { id: "c", function: { name: "f", arguments: JSON.stringify({ text }) } };
+    const request = JSON.stringify({ messages: [{ role: "assistant", tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const [message] = JSON.parse(sent).messages;
+    const written = JSON.parse(message.tool_calls[0].function.arguments);
+    assertMatch(written.text, /^[Aa][\f\b\n]qz\w+$/);
+    assertEquals(restoreJson(sent, privacy.tokens), request);
+  }
+});
+
 Deno.test("a value has one token in a text and in the arguments of a tool, which escape it, and comes back to both", async () => {
   const key = "-----BEGIN PRIVATE KEY-----\nMI/E\n-----END PRIVATE KEY-----";
   const written = JSON.stringify({ key });

@@ -1,5 +1,5 @@
 const ZERO = 48, NINE = 57, UPPER_A_CODE = 65, UPPER_Z_CODE = 90, LOWER_A_CODE = 97;
-const LOWER_Z_CODE = 122, LOWER_U_CODE = 117, PERCENT_CODE = 37;
+const LOWER_Z_CODE = 122, LOWER_U_CODE = 117, PERCENT_CODE = 37, BACKSLASH_CODE = 92;
 
 /** Letters of Latin, Greek and Cyrillic script beyond ASCII. */
 const FIRST_LETTER_CODE = 0xc0, LAST_LETTER_CODE = 0x52f;
@@ -53,6 +53,13 @@ export function skipEscape(text: string, start: number): number {
   if (!SIGNS.has(text.charCodeAt(start - 1))) return start;
   REST.lastIndex = start;
   return REST.test(text) ? REST.lastIndex : start;
+}
+
+/** True if a backslash before `start` is not escaped itself: in JSON an escape begins with it. */
+export function isEscaped(text: string, start: number): boolean {
+  let before = start;
+  while (text.charCodeAt(before - 1) === BACKSLASH_CODE) before--;
+  return (start - before) % 2 === 1;
 }
 
 /** True if an escape such as `\n`, `\u00a0` or `%20` ends at `start`. */
