@@ -159,7 +159,7 @@ function newCover() {
 
 /**
  * Returns the matches in a text that is the content of JSON without the letters of an escape that
- * they begin with: what replaces the others leaves JSON.
+ * they begin with, so that the text stays JSON when they are replaced.
  */
 export function behindEscapes(text: string, matches: readonly Match[]): readonly Match[] {
   return matches.map((match) =>

@@ -1,7 +1,14 @@
 import type { Span } from "../../formats/edit.ts";
 import { CORE_CHARS, newTokenPattern } from "../token_form.ts";
 import type { Finder } from "../types.ts";
-import { isDigit, isEscaped, isLetter, skipEscape, startOfRun } from "./characters.ts";
+import {
+  BACKSLASH_CODE,
+  isDigit,
+  isEscaped,
+  isLetter,
+  skipEscape,
+  startOfRun,
+} from "./characters.ts";
 
 /** Limits of an address (RFC 5321, section 4.5.3.1; RFC 1035, section 2.3.4). */
 const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
@@ -11,7 +18,6 @@ const MAX_CHARS = 320;
 const NON_ASCII_CODE = 128,
   BLANK_CODE = 32,
   QUOTE_CODE = 34,
-  BACKSLASH_CODE = 92,
   HYPHEN_CODE = 45,
   POINT_CODE = 46;
 

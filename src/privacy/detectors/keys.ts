@@ -1,5 +1,5 @@
 import type { Finder } from "../types.ts";
-import { ESCAPES, isDigit, isLetter, startOfRun } from "./characters.ts";
+import { CLOSING_QUOTE, ESCAPES, isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /**
@@ -50,10 +50,13 @@ const SERVICES: readonly PrefixedKey[] = [
 
 const ACCOUNT_KEY = "AccountKey=";
 
+/** A character of a password in an address, which does not reach over the end of a quoted text. */
+const IN_PASSWORD = String.raw`(?:(?!${CLOSING_QUOTE})[^\s@\/\0\x01])`;
+
 /** Keys by the name before them, and passwords in addresses. */
 const NAMED = [
   `${ACCOUNT_KEY}(?<value>[A-Za-z0-9+/=]{40,200})`,
-  String.raw`:\\?\/\\?\/[^\s:@\/\0\x01]{0,64}:(?<password>[^\s@\/\0\x01]{1,128})@`,
+  String.raw`:\\?\/\\?\/[^"\s:@\/\0\x01]{0,64}:(?<password>${IN_PASSWORD}{1,128})@`,
 ];
 
 /** Beginnings of keys. Passwords in addresses are no keys. */

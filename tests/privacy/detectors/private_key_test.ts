@@ -18,6 +18,23 @@ Deno.test("a key without an end counts to the end of its text, or to the bound",
   assertEquals(valuesOf(first + "a".repeat(20_000), PEM)[0]?.length, 16_384);
 });
 
+Deno.test("a key without an end does not reach over the end of a quoted text", () => {
+  const [first = ""] = LINES;
+  const lines = [`grep '${first}' .`, `if "${first}" in text: f("a")`];
+  for (
+    const text of [
+      ...lines.map((line) => JSON.stringify({ line, n: 1 })),
+      `["${first}"]`,
+      `f("${first}")`,
+    ]
+  ) {
+    const [value = ""] = valuesOf(text, PEM);
+    JSON.parse(text.startsWith("f") ? "0" : text.replace(value, "x"));
+    assertEquals(/(?<!\\)"[,)\]}]/.test(value), false, value);
+  }
+  assertEquals(valuesOf(`["${LINES.join('","')}"]`, PEM), [LINES.join('","')]);
+});
+
 Deno.test("public keys and certificates are no private keys", () => {
   assertEquals(valuesOf("-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----", PEM), []);
 });
