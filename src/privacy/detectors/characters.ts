@@ -92,7 +92,7 @@ export function isWordEnd(text: string, end: number): boolean {
 }
 
 /** Source of a quote that closes a text in JSON, HTML or code. */
-export const CLOSING_QUOTE = String.raw`"(?=[,:;)}\]>])`;
+export const CLOSING_QUOTE = String.raw`"(?=\s{0,64}[,:;)}\]>])`;
 
 /**
  * Returns where the run of these characters at the end of a text begins, at most `maxChars` from
