@@ -287,7 +287,8 @@ Deno.test("arguments of a tool stay JSON where a value seems to begin with the l
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {
   const pieces = [
     ..."bfnrtu0041'\\ \n\f\t,:;@/".split(""),
-    ...'bob@example.com https://a.test ://u:pa ss"w@h -----BEGIN\xa0PRIVATE\xa0KEY-----'.split(" "),
+    ...'bob@example.com https://a.test ://u:pa ss"w@h -----BEGIN\xa0PRIVATE\xa0KEY----- -----END\xa0PRIVATE\xa0KEY-----'
+      .split(" "),
     ..."C:\\Users\\ A:\n 4111111111111111 Kingfisher \x1b[31m %20 +4930123456789".split(" "),
   ].map((piece) => piece.replaceAll("\xa0", " "));
   const text = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((all) => all.join(""));

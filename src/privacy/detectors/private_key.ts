@@ -16,6 +16,9 @@ const MAX_CHARS = 16_384;
 /** The end of a quoted text in JSON, HTML or code. */
 const STRING_END = new RegExp(CLOSING_QUOTE);
 
+/** The end of a name or a value of JSON. A key may be a list of its lines, but not two members. */
+const MEMBER_END = /"\s{0,64}[:}\]]/g;
+
 /** Returns the finder of private keys in PEM, with line ends or with `\n` in their place. */
 export function newPrivateKeyFinder(label: string): Finder {
   return {
@@ -45,12 +48,17 @@ export function newPrivateKeyFinder(label: string): Finder {
 interface Places {
   lastLine(from: number): number;
   border(from: number): number;
+  member(from: number): number;
 }
 
 function placesIn(text: string): Places {
   return {
     lastLine: nextOf((from) => text.indexOf(END, from)),
     border: nextOf((from) => nextBorder(text, from)),
+    member: nextOf((from) => {
+      MEMBER_END.lastIndex = from;
+      return MEMBER_END.exec(text)?.index ?? -1;
+    }),
   };
 }
 
@@ -76,12 +84,12 @@ function endOfKey(text: string, start: number, places: Places): number {
   return quote < 0 ? limit : startOfBackslashes(text, start + quote);
 }
 
-function endOfLastLine(text: string, start: number, { lastLine, border }: Places): number {
-  const last = lastLine(start);
+function endOfLastLine(text: string, start: number, places: Places): number {
+  const last = places.lastLine(start);
   if (last < 0) return -1;
   LAST_LINE.lastIndex = last + END.length;
   if (!LAST_LINE.test(text) || LAST_LINE.lastIndex > start + MAX_CHARS) return -1;
   const end = LAST_LINE.lastIndex;
-  const part = border(start);
-  return part < 0 || part > last ? end : -1;
+  const isWhole = [places.border(start), places.member(start)].every((at) => at < 0 || at > last);
+  return isWhole ? end : -1;
 }

@@ -25,6 +25,8 @@ Deno.test("a key without an end does not reach over the end of a quoted text", (
     assertEquals(valuesOf(text, PEM), [`${first}' .`]);
   }
   assertEquals(valuesOf(JSON.stringify({ line: `f("${first}")` }), PEM), [first]);
+  const [, , last = ""] = LINES;
+  assertEquals(valuesOf(JSON.stringify({ from: `is ${first}`, to: `no ${last}` }), PEM), [first]);
   // Lines of a key in a list of a program.
   assertEquals(valuesOf(`["${LINES.join('","')}"]`, PEM), [LINES.join('","')]);
 });
