@@ -90,6 +90,7 @@ Deno.test("a value that is cut anywhere is masked in a stream, and no part of it
 const WITH_SIGNS = [
   ["find: [api_key]", "https://bob:pa!s$s,w(rd@host", "https://bob:[apikey]@host"],
   ["find: [api_key]", "amqp://:s;cr*t@host", "amqp://:[apikey]@host"],
+  ["find: [api_key]", "db://bob:p@ss@host", "db://bob:[apikey]@host"],
   ["words: ['R&D team'], label: secret", "R&D team", "[secret]"],
   ['words: ["O\'Neil Smith"], label: secret', "O'Neil Smith", "[secret]"],
   ["words: [Jean-Paul Sartre], label: secret", "Jean-Paul Sartre", "[secret]"],
