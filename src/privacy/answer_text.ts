@@ -1,7 +1,7 @@
 import { countMatch, newPrivacyCounts, type PrivacyCounts } from "../core/privacy_counts.ts";
 import type { Span } from "../formats/edit.ts";
 import { findTokens, type FoundToken, tokenHeldFrom, tokenSteps } from "./restore.ts";
-import { heldFrom, newSearch, search } from "./search.ts";
+import { behindEscapes, heldFrom, newSearch, search } from "./search.ts";
 import { withoutBorders } from "./text_borders.ts";
 import type { Match, Rule, TokenMap } from "./types.ts";
 
@@ -109,8 +109,10 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
     return matches;
   }
 
-  const partsOf = (matches: readonly Match[], kind: TextKind) =>
-    matches.map(({ start, end, rule, label }) => ({
+  const partsOf = (text: string, matches: readonly Match[], kind: TextKind) =>
+    (kind === "json" ? behindEscapes(text, matches) : matches).map((
+      { start, end, rule, label },
+    ) => ({
       start,
       end,
       text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
@@ -118,21 +120,21 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
     })).sort((a, b) => a.start - b.start);
 
   const whole = (text: string, kind: TextKind) =>
-    clean.has(text) ? [] : partsOf(remember(text, search(text, rules)), kind);
+    clean.has(text) ? [] : partsOf(text, remember(text, search(text, rules)), kind);
 
   return {
     searchesAll: true,
     hidesLogprobs: changesAnswers(rules),
     parts(text, kind, from = 0) {
       const own = withoutBorders(text);
-      return from === 0 ? whole(own, kind) : partsOf(search(own, rules, from), kind);
+      return from === 0 ? whole(own, kind) : partsOf(own, search(own, rules, from), kind);
     },
     *partSteps(text, kind) {
       if (text.length <= MAX_CLEAN_CHARS) return void (yield whole(text, kind));
       const pieces = newSearch(text, rules);
       for (let isDone = false; !isDone;) {
         isDone = !pieces.next();
-        yield partsOf(pieces.matches(), kind);
+        yield partsOf(text, pieces.matches(), kind);
       }
     },
     heldFrom: (text) => heldFrom(text, rules),
@@ -144,7 +146,7 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
       }));
       return {
         ...this,
-        parts: (text, kind, from) => partsOf(search(withoutBorders(text), own, from), kind),
+        parts: (text, kind, from) => partsOf(text, search(withoutBorders(text), own, from), kind),
         heldFrom: (text) => heldFrom(text, own),
       };
     },

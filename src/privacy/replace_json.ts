@@ -13,7 +13,7 @@ import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { inverted, type Move, movesOf } from "./moves.ts";
 import type { OpenedSeal } from "./seals.ts";
-import { joinStrings, newSearch } from "./search.ts";
+import { behindEscapes, joinStrings, newSearch } from "./search.ts";
 import { MAX_VALUE_COUNT } from "./tokens.ts";
 import type { CallPrivacy, Match, Scopes } from "./types.ts";
 
@@ -164,7 +164,11 @@ function* findMatches(
   const isWhole = room.values >= 0 && room.monitored >= 0;
   if (isWhole) { for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []); }
   for (const [string, matches] of byString) found.push({ string, matches });
-  return found.toSorted((a, b) => a.string.start - b.string.start);
+  return found.toSorted((a, b) => a.string.start - b.string.start).map((one) =>
+    one.string.isJson === true
+      ? { ...one, matches: behindEscapes(one.string.text, one.matches) }
+      : one
+  );
 }
 
 /** Divides the matches in a joined text among its strings. */

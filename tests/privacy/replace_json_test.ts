@@ -271,6 +271,45 @@ Deno.test("a value of instructions has one token in all conversations, also in u
   assert(own !== other);
 });
 
+Deno.test("arguments of a tool stay JSON where a value seems to begin with the letter of an escape", async () => {
+  for (const text of ["A\fbob@example.com", "A\bbob@example.com", "a\nova"]) {
+    const privacy = callWith(MAIL, "words: [nova], action: replace");
+    const call = { id: "c", function: { name: "f", arguments: JSON.stringify({ text }) } };
+    const request = JSON.stringify({ messages: [{ role: "assistant", tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const [message] = JSON.parse(sent).messages;
+    const written = JSON.parse(message.tool_calls[0].function.arguments);
+    assertMatch(written.text, /^[Aa][\f\b\n]qz\w+$/);
+    assertEquals(restoreJson(sent, privacy.tokens), request);
+  }
+});
+
+Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {
+  const pieces = [
+    ..."bfnrtu0041'\\ \n\f\t,:;@/".split(""),
+    ...'bob@example.com https://a.test ://u:pa ss"w@h -----BEGIN\xa0PRIVATE\xa0KEY----- -----END\xa0PRIVATE\xa0KEY-----'
+      .split(" "),
+    ..."C:\\Users\\ A:\n 4111111111111111 Kingfisher \x1b[31m %20 +4930123456789".split(" "),
+  ].map((piece) => piece.replaceAll("\xa0", " "));
+  const text = fc.array(fc.constantFrom(...pieces), { maxLength: 8 }).map((all) => all.join(""));
+  await fc.assert(
+    fc.asyncProperty(fc.array(text, { maxLength: 4 }), async (texts) => {
+      const privacy = callWith(
+        "find: [email, card, phone, api_key, private_key], action: replace",
+        "words: [kingfisher], action: replace",
+      );
+      const args = JSON.stringify(Object.fromEntries(texts.map((one, at) => [`m${at}`, one])));
+      const call = { id: "c", function: { name: "f", arguments: args } };
+      const request = JSON.stringify({ messages: [{ role: "assistant", tool_calls: [call] }] });
+      const sent = await replaced(privacy, request);
+      const [message] = JSON.parse(sent).messages;
+      const written = JSON.parse(message.tool_calls[0].function.arguments);
+      assertEquals(Object.keys(written), Object.keys(JSON.parse(args)));
+      assertEquals(JSON.parse(restoreJson(sent, privacy.tokens)), JSON.parse(request));
+    }),
+  );
+});
+
 Deno.test("a value has one token in a text and in the arguments of a tool, which escape it, and comes back to both", async () => {
   const key = "-----BEGIN PRIVATE KEY-----\nMI/E\n-----END PRIVATE KEY-----";
   const written = JSON.stringify({ key });

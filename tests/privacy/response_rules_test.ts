@@ -54,6 +54,12 @@ Deno.test("a value that the model writes is masked as a whole, in a text, a key 
   }
 });
 
+Deno.test("masked arguments of a tool stay JSON where a value seems to begin with the letter of an escape", () => {
+  const text = JSON.stringify({ arguments: JSON.stringify({ to: "A\fbob@example.com" }) });
+  const finished = JSON.parse(finishDocument(rules(MASKS).answer, text, PLAIN));
+  assertEquals(JSON.parse(finished.arguments), { to: "A\f[email]" });
+});
+
 Deno.test("a text with the character that separates texts in a search is one text for contains", () => {
   const rule = "pattern: 'B-[0-9]{6}', contains: [badge], phase: response, action: mask";
   const finish = (value: object) =>
@@ -84,6 +90,7 @@ Deno.test("a value that is cut anywhere is masked in a stream, and no part of it
 const WITH_SIGNS = [
   ["find: [api_key]", "https://bob:pa!s$s,w(rd@host", "https://bob:[apikey]@host"],
   ["find: [api_key]", "amqp://:s;cr*t@host", "amqp://:[apikey]@host"],
+  ["find: [api_key]", "db://bob:p@ss@host", "db://bob:[apikey]@host"],
   ["words: ['R&D team'], label: secret", "R&D team", "[secret]"],
   ['words: ["O\'Neil Smith"], label: secret', "O'Neil Smith", "[secret]"],
   ["words: [Jean-Paul Sartre], label: secret", "Jean-Paul Sartre", "[secret]"],

@@ -1,6 +1,8 @@
 const ZERO = 48, NINE = 57, UPPER_A_CODE = 65, UPPER_Z_CODE = 90, LOWER_A_CODE = 97;
 const LOWER_Z_CODE = 122, LOWER_U_CODE = 117, PERCENT_CODE = 37;
 
+export const BACKSLASH_CODE = 92;
+
 /** Letters of Latin, Greek and Cyrillic script beyond ASCII. */
 const FIRST_LETTER_CODE = 0xc0, LAST_LETTER_CODE = 0x52f;
 
@@ -55,6 +57,18 @@ export function skipEscape(text: string, start: number): number {
   return REST.test(text) ? REST.lastIndex : start;
 }
 
+/** Returns where the backslashes directly before `end` begin; `end` if there are none. */
+export function startOfBackslashes(text: string, end: number): number {
+  let start = end;
+  while (text.charCodeAt(start - 1) === BACKSLASH_CODE) start--;
+  return start;
+}
+
+/** True if a backslash before `start` is not escaped itself: in JSON an escape begins with it. */
+export function isEscaped(text: string, start: number): boolean {
+  return (start - startOfBackslashes(text, start)) % 2 === 1;
+}
+
 /** True if an escape such as `\n`, `\u00a0` or `%20` ends at `start`. */
 export function isBehindEscape(text: string, start: number): boolean {
   // Most digits are behind other ones: an expression for each of a long run takes longer.
@@ -76,6 +90,9 @@ export function isWordEnd(text: string, end: number): boolean {
   const code = text.charCodeAt(end);
   return !isDigit(code) && !isLetter(code);
 }
+
+/** Source of a quote that closes a text in JSON, HTML or code. */
+export const CLOSING_QUOTE = String.raw`"(?=\s{0,64}[,:;)}\]>])`;
 
 /**
  * Returns where the run of these characters at the end of a text begins, at most `maxChars` from

@@ -1,7 +1,14 @@
 import type { Span } from "../../formats/edit.ts";
 import { CORE_CHARS, newTokenPattern } from "../token_form.ts";
 import type { Finder } from "../types.ts";
-import { isDigit, isLetter, skipEscape, startOfRun } from "./characters.ts";
+import {
+  BACKSLASH_CODE,
+  isDigit,
+  isEscaped,
+  isLetter,
+  skipEscape,
+  startOfRun,
+} from "./characters.ts";
 
 /** Limits of an address (RFC 5321, section 4.5.3.1; RFC 1035, section 2.3.4). */
 const MAX_LOCAL_CHARS = 64, MAX_DOMAIN_CHARS = 253, MAX_LABEL_CHARS = 63;
@@ -11,7 +18,6 @@ const MAX_CHARS = 320;
 const NON_ASCII_CODE = 128,
   BLANK_CODE = 32,
   QUOTE_CODE = 34,
-  BACKSLASH_CODE = 92,
   HYPHEN_CODE = 45,
   POINT_CODE = 46;
 
@@ -45,6 +51,12 @@ const MAX_PATH_CHARS = 64;
 const IN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\|\\[A-Zac-eg-mo-qsvwyz_]\w/;
 
 /**
+ * The same in a path with single backslashes. A drive is followed by a folder: `A:\n` is more often
+ * an answer with a line end.
+ */
+const IN_PLAIN_PATH = /(?<![A-Za-z0-9])[A-Za-z]:\\[^\\]|(?<!\\)\\[A-Zac-eg-mo-qsvwyz_]\w/;
+
+/**
  * Returns where an address begins that seems to begin at `start`: behind an escape, but not behind
  * the first letter of a name in a path, such as `C:\Users\tom@example.com`.
  */
@@ -59,7 +71,8 @@ function behindEscape(text: string, start: number, earliest: number): number {
     MAX_PATH_CHARS,
     (code) => code > BLANK_CODE && code !== QUOTE_CODE,
   );
-  return IN_PATH.test(before.slice(path)) ? start : behind;
+  const form = isEscaped(text, start) ? IN_PLAIN_PATH : IN_PATH;
+  return form.test(before.slice(path)) ? start : behind;
 }
 
 /** Returns where an address in a URL begins: behind an encoded sign that no address has. */

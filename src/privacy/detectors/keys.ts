@@ -1,5 +1,5 @@
 import type { Finder } from "../types.ts";
-import { ESCAPES, isDigit, isLetter, startOfRun } from "./characters.ts";
+import { CLOSING_QUOTE, ESCAPES, isDigit, isLetter, startOfRun } from "./characters.ts";
 import { eachMatch } from "./each_match.ts";
 
 /**
@@ -50,10 +50,17 @@ const SERVICES: readonly PrefixedKey[] = [
 
 const ACCOUNT_KEY = "AccountKey=";
 
+/**
+ * A password in an address, which does not reach over the end of a quoted text. It may have an `@`
+ * itself: many parsers take the last one.
+ */
+const PASSWORD = String
+  .raw`(?:(?!${CLOSING_QUOTE})[^\s@\/\0\x01]){1,128}(?:@[A-Za-z0-9!#$%^*+._~-]{1,32}){0,2}`;
+
 /** Keys by the name before them, and passwords in addresses. */
 const NAMED = [
   `${ACCOUNT_KEY}(?<value>[A-Za-z0-9+/=]{40,200})`,
-  String.raw`:\\?\/\\?\/[^\s:@\/\0\x01]{0,64}:(?<password>[^\s@\/\0\x01]{1,128})@`,
+  String.raw`:\\?\/\\?\/[^"\s:@\/\0\x01]{0,64}:(?<password>${PASSWORD})@`,
 ];
 
 /** Beginnings of keys. Passwords in addresses are no keys. */
@@ -102,10 +109,10 @@ export function newSlackTokenFinder(label: string): Finder {
 
 /** The beginning of an address that may have a password, at the end of a text; its length. */
 const OPEN_ADDRESS = new RegExp(
-  String.raw`:\\?\/\\?\/[^\s:@/\0\x01]{0,64}(?::[^\s@/\0\x01]{0,128})?$`,
+  String.raw`:\\?\/\\?\/[^\s:@/\0\x01]{0,64}(?::[^\s/\0\x01]{0,194})?$`,
 );
 
-const MAX_OPEN_CHARS = 198;
+const MAX_OPEN_CHARS = 264;
 
 /** Returns the finder of keys of many services, signed tokens, and passwords in addresses. */
 export function newApiKeyFinder(label: string): Finder {

@@ -31,13 +31,20 @@ Deno.test("the letters of an escape are no part of an address in JSON inside a t
   assertEquals(emails(String.raw`{"a":"C:\\Users\\x","b":"x\ntom@example.com"}`), [
     "tom@example.com",
   ]);
+  assertEquals(
+    emails(String.raw`{"a":"Plan B:\ntom@example.com","b":"C:\\Users\\x\nbob@example.com"}`),
+    [
+      "tom@example.com",
+      "bob@example.com",
+    ],
+  );
 });
 
 Deno.test("an address behind a backslash that escapes nothing is found whole", () => {
   for (const name of ["user", "ursula", "bob", "frank"]) {
     assertEquals(emails(`CORP\\${name}@example.com`), [`${name}@example.com`]);
   }
-  for (const path of ["C:", "C:\\", "C:\\Users", "\\\\server\\mail"]) {
+  for (const path of ["C:\\", "C:\\Users", "d:\\new", "\\\\server\\mail"]) {
     for (const name of ["tom", "nancy", "robert", "uwe"]) {
       assertEquals(emails(`${path}\\${name}@example.com.ost`), [`${name}@example.com.ost`]);
     }

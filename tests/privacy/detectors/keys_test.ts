@@ -72,8 +72,16 @@ Deno.test("of an account key and of a password in an address only the secret cou
   assertEquals(find("postgres://user:s3cr:et@db.test:5432/x"), ["s3cr:et"]);
   assertEquals(find(String.raw`"postgres:\/\/user:s3cr:et@db.test\/x"`), ["s3cr:et"]);
   assertEquals(find("https://host:8080/a@b"), []);
+  assertEquals(find("db://user:P@ssw0rd!@db.test"), ["P@ssw0rd!"]);
+  assertEquals(find("db://user:s3cr:et@db.test,bob@example.com"), ["s3cr:et"]);
   // Two strings of a request, with what is between them in a search.
   assertEquals(find("http://host\0to:bob@example.com"), []);
+  // Two members of an object.
+  for (const url of ["https://a.test", "http://a.test:80", "http://a:b:80"]) {
+    const text = JSON.stringify({ url, to: "bob@example.com", scope: "@types" });
+    for (const one of [text, JSON.stringify(text)]) assertEquals(find(one), []);
+  }
+  assertEquals(find('http://user:s3"cr:et@db.test'), ['s3"cr:et']);
 });
 
 Deno.test("five nouns joined by hyphens are no key", () => {

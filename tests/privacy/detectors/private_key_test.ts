@@ -18,6 +18,19 @@ Deno.test("a key without an end counts to the end of its text, or to the bound",
   assertEquals(valuesOf(first + "a".repeat(20_000), PEM)[0]?.length, 16_384);
 });
 
+Deno.test("a key without an end does not reach over the end of a quoted text", () => {
+  const [first = ""] = LINES;
+  for (const space of [0, 1]) {
+    const text = JSON.stringify({ n: 1, line: `grep '${first}' .` }, null, space);
+    assertEquals(valuesOf(text, PEM), [`${first}' .`]);
+  }
+  assertEquals(valuesOf(JSON.stringify({ line: `f("${first}")` }), PEM), [first]);
+  const [, , last = ""] = LINES;
+  assertEquals(valuesOf(JSON.stringify({ from: `is ${first}`, to: `no ${last}` }), PEM), [first]);
+  // Lines of a key in a list of a program.
+  assertEquals(valuesOf(`["${LINES.join('","')}"]`, PEM), [LINES.join('","')]);
+});
+
 Deno.test("public keys and certificates are no private keys", () => {
   assertEquals(valuesOf("-----BEGIN PUBLIC KEY-----\nMII\n-----END PUBLIC KEY-----", PEM), []);
 });
