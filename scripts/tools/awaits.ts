@@ -7,6 +7,7 @@ export const STORE_METHODS: Readonly<Record<string, readonly string[]>> = {
   ConversationStore: [
     "create",
     "find",
+    "findRest",
     "setMetadata",
     "append",
     "removeItem",

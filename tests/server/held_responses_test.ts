@@ -5,7 +5,7 @@ import { oneProvider, type ServedGateway, serveGateway, testGateway } from "../s
 import { startUpstream } from "../support/upstream.ts";
 import { storeUnderTest } from "../support/store_under_test.ts";
 import { testOverStores } from "../support/over_stores.ts";
-import { MAX_CONCURRENT_READS } from "../../src/store/read_turns.ts";
+import { MAX_CLIENT_READS } from "../../src/store/read_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { until } from "../support/valkey_server.ts";
 import { connectRaw } from "./raw_connection.ts";
@@ -231,7 +231,7 @@ testOverStores(
     assertEquals(responses.filter(({ status }) => status === 200).length, 1);
     const refused = responses.find(({ status }) => status === 503);
     assertEquals(refused?.headers.get("retry-after"), "1");
-    assertEquals([largest, count < 60 / 4], [MAX_CONCURRENT_READS, true], `${count} reads`);
+    assertEquals([largest, count < 60 / 3], [MAX_CLIENT_READS, true], `${count} reads`);
     for (const { body } of responses) await body?.cancel();
     assertEquals(gateway.state.admission.responseBytes(), 0);
     assertEquals((await got(await read())).status, 200);
