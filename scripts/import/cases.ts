@@ -163,6 +163,14 @@ export const CASES: readonly Case[] = [
     requests: [{ model: "a" }],
   },
   {
+    name: "a long prompt with a later order and fallbacks",
+    file: `model_list:\n${entry("a", "openai/m-a1", "long", ", order: 1")}${
+      entry("a", "openai/m-a2", "ok", ", order: 2")
+    }${entry("b", "openai/m-b", "ok")}router_settings: {num_retries: 0, fallbacks: [{a: [b]}]}\n`,
+    requests: [{ model: "a" }],
+    differs: "model_list[1].litellm_params.order",
+  },
+  {
     name: "a refused key with fallbacks",
     file: `model_list:\n${entry("a", "openai/m-a", "401")}${entry("b", "openai/m-b", "ok")}` +
       "router_settings: {num_retries: 1, fallbacks: [{a: [b]}]}\n",

@@ -62,6 +62,9 @@ export type Metric = (typeof METRICS)[number];
 /** Note for one of several keys. */
 const POOL = "of several keys, one that is refused rests, and the next one is tried at once";
 
+const OF_LATER_ORDER = `${NOT_FOR_REFUSALS}; ` +
+  "as fallback_on says also after a long prompt or a filter, after which LiteLLM tries no other order";
+
 /** Members that are read besides the parameters. */
 const READ = ["order", "timeout", "stream_timeout", "max_parallel_requests", "organization"];
 
@@ -154,7 +157,7 @@ function newEntry(parts: Parts, reader: EntryReader): Entry {
       );
     }
     const isLater = targets.endsWith("fallback");
-    if (order !== null) report.noted(get("order"), targets, isLater ? NOT_FOR_REFUSALS : "");
+    if (order !== null) report.noted(get("order"), targets, isLater ? OF_LATER_ORDER : "");
     if (contextSize !== null) {
       report.carried(memberOf(info, "max_input_tokens"), `${targets}[].context_size`);
     }

@@ -204,13 +204,13 @@ Deno.test("a list of fallbacks has as many names as the file may have, also if a
   assert(file.includes("model: q199}") && !file.includes("model: q200}"));
 });
 
-Deno.test("a later order is for outages alone, which the report says", () => {
+Deno.test("for which failures a later order is tried here, and in LiteLLM, is in the report", () => {
   const { line } = imported({
     model_list: [1, 2].map((order) => entry("a", `openai/m${order}`, { order })),
   });
   assertEquals([0, 1].map((at) => line(`model_list[${at}].litellm_params.order`)), [
     "carried | models.a.targets",
-    "differently | models.a.fallback | not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too",
+    "differently | models.a.fallback | not after other refusals of a request (400, 401, 404), after which LiteLLM falls back too; as fallback_on says also after a long prompt or a filter, after which LiteLLM tries no other order",
   ]);
 });
 

@@ -81,8 +81,16 @@ export const SPAN_DOCS: Readonly<Record<SpanAttribute, AttributeDoc>> = {
     "recommended",
     "`chat_completions` or `responses`; only at providers with the name openai or azure.ai.openai, as the next three.",
   ),
-  "openai.request.service_tier": on("attempt", "conditional", "Requested tier, unless auto."),
-  "openai.response.service_tier": on("attempt", "conditional", "Tier in the response."),
+  "openai.request.service_tier": on(
+    "attempt",
+    "conditional",
+    "Requested tier, unless auto; texts that are no word are absent.",
+  ),
+  "openai.response.service_tier": on(
+    "attempt",
+    "conditional",
+    "Tier in the response, by the same rule.",
+  ),
   "openai.response.system_fingerprint": on(
     "attempt",
     "recommended",

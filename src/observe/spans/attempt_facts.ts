@@ -58,6 +58,8 @@ const RESPONSE_MEMBERS = [
 /** States of a response that has not ended. */
 const UNFINISHED = new Set<JsonValue | undefined>(["queued", "in_progress"]);
 
+const SERVICE_TIER = /^[a-z_]{1,32}$/;
+
 /** Maximum number of choices whose reasons to end are kept. */
 const MAX_REASONS = 8;
 
@@ -290,9 +292,15 @@ function settingsOf(body: JsonObject): RequestSettings {
     choices: number("n"),
     isStream: body.stream === true,
     isJson: isJsonRequested(body),
-    serviceTier: textIn(body, "service_tier"),
+    serviceTier: tierIn(body),
     encodingFormats: encoding === undefined ? undefined : [encoding],
   };
+}
+
+/** Returns the service tier, which is one word: any other text may be a key of the client. */
+function tierIn(value: JsonObject): string | undefined {
+  const tier = textIn(value, "service_tier");
+  return tier !== undefined && SERVICE_TIER.test(tier) ? tier : undefined;
 }
 
 /** True if the request asks for JSON; `format` is the member of the Ollama API. */
@@ -309,7 +317,7 @@ function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
   return {
     model: textIn(value, "model") ?? before.model,
     id: textIn(value, "id") ?? before.id,
-    serviceTier: textIn(value, "service_tier") ?? before.serviceTier,
+    serviceTier: tierIn(value) ?? before.serviceTier,
     fingerprint: textIn(value, "system_fingerprint") ?? before.fingerprint,
     dimensions: Array.isArray(numbers) ? numbers.length : before.dimensions,
   };

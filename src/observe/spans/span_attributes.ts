@@ -130,7 +130,10 @@ function inferenceAttributes(
     "gen_ai.request.seed": request.seed,
     "gen_ai.request.choice.count": choices === 1 ? undefined : choices,
     "gen_ai.request.stream": request.isStream === true ? true : undefined,
-    "gen_ai.request.encoding_formats": request.encodingFormats,
+    // A chat may have any text there.
+    "gen_ai.request.encoding_formats": operation === "embeddings"
+      ? request.encodingFormats
+      : undefined,
     "gen_ai.output.type": outputType(report, request.isJson === true),
     "gen_ai.conversation.id": conversationId(report),
     "gen_ai.response.model": response?.model,

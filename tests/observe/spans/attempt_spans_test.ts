@@ -142,6 +142,23 @@ Deno.test("no text of a prompt, a tool or an answer is in a span, nor a header o
   assert(!JSON.stringify(parts).includes("hidden"));
 });
 
+Deno.test("a tier that is no word, and a format of encoding in a chat, are in no span", async () => {
+  const config = oneProvider(URL_OF_UP) + "\ntelemetry: {provider_names: {up: openai}}\n";
+  const key = "sk-hidden-0123";
+  for (const [tier, expected] of [["flex", "flex"], [key, undefined]] as const) {
+    const { attempts: [attempt], all } = await attemptsOf(
+      config,
+      chatRequest({ body: { service_tier: tier, encoding_format: key } }),
+      () => answers(200, { ...COMPLETION, service_tier: tier }),
+    );
+    const attributes = modelAttributes(attempt);
+    assertEquals(attributes["openai.request.service_tier"], expected);
+    assertEquals(attributes["openai.response.service_tier"], expected);
+    const parts = all.map(({ name, attributes, events }) => [name, attributes, events]);
+    assert(!JSON.stringify(parts).includes(key));
+  }
+});
+
 Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
   const { attempts: [attempt] } = await attemptsOf(
     oneProvider(URL_OF_UP),
