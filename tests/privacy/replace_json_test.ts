@@ -284,6 +284,26 @@ Deno.test("arguments of a tool stay JSON where a value seems to begin with the l
   }
 });
 
+Deno.test("arguments of a tool stay JSON where a match of a pattern begins or ends within an escape", async () => {
+  const cases = [
+    ["[0-9]{6}", String.raw`2019\u2013201924`, /^2019\u2013qz[a-z]+$/],
+    ["[0-9]{6}", String.raw`2019\u201324`, /^2019\u201324$/],
+    ["B-.{3}", String.raw`B-12\u20134`, /^qz\w+4$/],
+    ["B-.{3}", String.raw`B-12\n4`, /^qz\w+4$/],
+    [String.raw`\\[a-z]+`, String.raw`srv\\mail`, /^srv\\qz\w+$/],
+  ] as const;
+  for (const [pattern, text, expected] of cases) {
+    const privacy = callWith(`pattern: '${pattern}', action: replace`);
+    const call = { id: "c", function: { name: "f", arguments: `{"text":"${text}"}` } };
+    const request = JSON.stringify({ messages: [{ role: "assistant", tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const [message] = JSON.parse(sent).messages;
+    assertMatch(JSON.parse(message.tool_calls[0].function.arguments).text, expected);
+    const back = JSON.parse(restoreJson(sent, privacy.tokens)).messages[0].tool_calls[0];
+    assertEquals(JSON.parse(back.function.arguments), JSON.parse(call.function.arguments));
+  }
+});
+
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {
   const pieces = [
     ..."bfnrtu0041'\\ \n\f\t,:;@/".split(""),
