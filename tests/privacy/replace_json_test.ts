@@ -162,6 +162,21 @@ Deno.test("the digits of an identifier that a provider has made refuse no reques
   }
 });
 
+Deno.test("32 hexadecimal digits of an identifier that a provider or the gateway has made refuse no request", async () => {
+  const digits = "01a2282e93397912345678b257ae2200";
+  const request = {
+    previous_response_id: `resp_${digits}`,
+    conversation: `conv_${digits}`,
+    container: `cntr_${digits}68`,
+    input: [{ type: "function_call", id: `fc_${digits}`, call_id: `call_${digits}` }],
+  };
+  const STAFF = "pattern: '[0-9]{6}', action: replace";
+  assertEquals(await of(request, STAFF), JSON.stringify(request));
+  for (const conversation of [digits, `conv_${digits.slice(1)}`]) {
+    assertEquals(await of({ conversation }, STAFF), "privacy_unreplaceable conversation");
+  }
+});
+
 Deno.test("a number is searched as its digits, also with a point or an exponent", async () => {
   const rule = "find: [card], action: mask";
   for (
