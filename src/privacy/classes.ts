@@ -146,12 +146,16 @@ const ROWS: readonly (readonly [string, StringClass])[] = [
 
 /** True for the path of an identifier. */
 export function isIdentifier(path: JsonPath): boolean {
-  return /(?:^|_)ids?$/.test(String(path.findLast((step) => typeof step === "string")));
+  const name = String(path.findLast((step) => typeof step === "string"));
+  return /(?:^|_)ids?$|^(?:conversation|container)$/.test(name);
 }
 
-/** A number behind the word of an identifier, such as `function-call-…`, and a UUID (RFC 9562). */
+/**
+ * A number behind the word of an identifier, such as `function-call-…`, 32 hexadecimal digits or
+ * more there, such as those of `resp_…`, and a UUID (RFC 9562).
+ */
 const MADE_NUMBER =
-  /(?<=[A-Za-z][_-]{1,2})\d{9,}|(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
+  /(?<=[A-Za-z][_-]{1,2})(?:[0-9a-f]{32,}|\d{9,})|(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
 
 /** Returns an identifier without what providers make of digits: some would be numbers of cards. */
 export function withoutMadeNumbers(id: string): string {

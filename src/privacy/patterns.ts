@@ -1,6 +1,6 @@
 import { RE2JS } from "re2js";
 import type { Check } from "./checks.ts";
-import { startOfRun } from "./detectors/characters.ts";
+import { behindLongEscape, startOfRun } from "./detectors/characters.ts";
 import { PART_BORDER, STRING_BORDER } from "./text_borders.ts";
 import type { Finder, Steps, TextFinder } from "./types.ts";
 
@@ -125,6 +125,12 @@ export function newPatternFinder(
         from = to;
         stepChars = Math.min(2 * stepChars, MAX_STEP_CHARS);
         isRest = false;
+        return { searched: offset + from, match: null };
+      }
+      // The digits of `\u2013` are no part of what follows them.
+      const behind = behindLongEscape(text, found.begin);
+      if (behind > found.begin) {
+        from = behind;
         return { searched: offset + from, match: null };
       }
       const { start, end } = found;

@@ -1,4 +1,4 @@
-import { isEscaped, skipEscape } from "./detectors/characters.ts";
+import { behindJsonEscape } from "./detectors/characters.ts";
 import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
 import { CORE_CHARS, MAX_LABEL_CHARS, newTokenPattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
@@ -158,13 +158,15 @@ function newCover() {
 }
 
 /**
- * Returns the matches in a text that is the content of JSON without the letters of an escape that
- * they begin with, so that the text stays JSON when they are replaced.
+ * Returns the matches in a text that is the content of JSON, so that the text stays JSON when they
+ * are replaced: those that begin or end within an escape do so behind it.
  */
 export function behindEscapes(text: string, matches: readonly Match[]): readonly Match[] {
-  return matches.map((match) =>
-    isEscaped(text, match.start) ? { ...match, start: skipEscape(text, match.start) } : match
-  ).filter(({ start, end }) => start < end);
+  return matches.map((match) => ({
+    ...match,
+    start: behindJsonEscape(text, match.start),
+    end: Math.min(text.length, behindJsonEscape(text, match.end)),
+  })).filter(({ start, end }) => start < end);
 }
 
 /** The longest token; it may begin so far before a match that it overlaps. */

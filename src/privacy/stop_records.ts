@@ -42,6 +42,17 @@ export function numberedAfter(
   });
 }
 
+/** Returns the records with a number above `number`, those without one and a failure. */
+export function recordsAfter(
+  records: readonly StreamRecord[],
+  number: number,
+): readonly StreamRecord[] {
+  return records.filter(({ event, data }) =>
+    event === "error" || event === "response.failed" ||
+    (sequenceOf(parseJson(data)) ?? Infinity) > number
+  );
+}
+
 function sequenceOf(event: JsonValue | undefined): number | null {
   return isObject(event) && typeof event.sequence_number === "number"
     ? event.sequence_number

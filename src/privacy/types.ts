@@ -120,6 +120,8 @@ export interface AnswerForm {
   jsonObjects?: ReadonlySet<number>;
   /** True if the thinking comes from the provider as it is, which has signed it. */
   isThinkingSigned: boolean;
+  /** Number of the last event of the stream that the client has had; absent for none. */
+  startsAfter?: number;
   /**
    * How positions in the documents that the provider has received lead back to those of the client,
    * by their number in the request; absent if nothing in them was replaced.

@@ -28,7 +28,7 @@ import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
 import { atPace } from "../privacy/pace.ts";
 import { tokenMayBeIn } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
-import { stopRecords } from "../privacy/stop_records.ts";
+import { recordsAfter, stopRecords } from "../privacy/stop_records.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import { MIN_COUNTED_BYTES } from "../traffic/admission.ts";
 import { internalError } from "./internal_error.ts";
@@ -75,11 +75,15 @@ export async function finishAnswer(
     const answer = captured.kind === "whole"
       ? newHeldText(call, newTokenText(tokens, counts), captured.response.body.length)
       : newTokenText(tokens, counts);
-    const restored = captured.kind === "whole"
+    const finished = captured.kind === "whole"
       ? { ...captured, response: await finishWhole(captured.response, answer) }
       : tokens.size === 0 && privacy.answer.documents === undefined
       ? captured
       : streamOf(captured, newSearch(call, privacy, answer, captured).stream);
+    const { startsAfter } = privacy.answer;
+    const restored = finished.kind === "whole" || startsAfter === undefined
+      ? finished
+      : { ...finished, records: restAfter(finished.records, startsAfter) };
     // What was stored before with tokens whose values are not known any more.
     if (restored.kind === "whole" && call.method === "GET") counts.unrestored = counts.unknown;
     return { made: made.ok ? success(restored) : made, reply: restored };
@@ -350,6 +354,14 @@ function streamOf(
     ...keepAlive !== undefined && { keepAlive },
     records: recordsOf(first, groups),
   };
+}
+
+/** Returns the events of a stream behind one that its client has had. */
+async function* restAfter(groups: StreamReply["records"], number: number) {
+  for await (const group of groups) {
+    const rest = recordsAfter(group, number);
+    if (rest.length > 0) yield rest;
+  }
 }
 
 async function* recordsOf(

@@ -162,6 +162,21 @@ Deno.test("the digits of an identifier that a provider has made refuse no reques
   }
 });
 
+Deno.test("32 hexadecimal digits of an identifier that a provider or the gateway has made refuse no request", async () => {
+  const digits = "01a2282e93397912345678b257ae2200";
+  const request = {
+    previous_response_id: `resp_${digits}`,
+    conversation: `conv_${digits}`,
+    container: `cntr_${digits}68`,
+    input: [{ type: "function_call", id: `fc_${digits}`, call_id: `call_${digits}` }],
+  };
+  const STAFF = "pattern: '[0-9]{6}', action: replace";
+  assertEquals(await of(request, STAFF), JSON.stringify(request));
+  for (const conversation of [digits, `conv_${digits.slice(1)}`]) {
+    assertEquals(await of({ conversation }, STAFF), "privacy_unreplaceable conversation");
+  }
+});
+
 Deno.test("a number is searched as its digits, also with a point or an exponent", async () => {
   const rule = "find: [card], action: mask";
   for (
@@ -281,6 +296,26 @@ Deno.test("arguments of a tool stay JSON where a value seems to begin with the l
     const written = JSON.parse(message.tool_calls[0].function.arguments);
     assertMatch(written.text, /^[Aa][\f\b\n]qz\w+$/);
     assertEquals(restoreJson(sent, privacy.tokens), request);
+  }
+});
+
+Deno.test("arguments of a tool stay JSON where a match of a pattern begins or ends within an escape", async () => {
+  const cases = [
+    ["[0-9]{6}", String.raw`2019\u2013201924`, /^2019\u2013qz[a-z]+$/],
+    ["[0-9]{6}", String.raw`2019\u201324`, /^2019\u201324$/],
+    ["B-.{3}", String.raw`B-12\u20134`, /^qz\w+4$/],
+    ["B-.{3}", String.raw`B-12\n4`, /^qz\w+4$/],
+    [String.raw`\\[a-z]+`, String.raw`srv\\mail`, /^srv\\qz\w+$/],
+  ] as const;
+  for (const [pattern, text, expected] of cases) {
+    const privacy = callWith(`pattern: '${pattern}', action: replace`);
+    const call = { id: "c", function: { name: "f", arguments: `{"text":"${text}"}` } };
+    const request = JSON.stringify({ messages: [{ role: "assistant", tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const [message] = JSON.parse(sent).messages;
+    assertMatch(JSON.parse(message.tool_calls[0].function.arguments).text, expected);
+    const back = JSON.parse(restoreJson(sent, privacy.tokens)).messages[0].tool_calls[0];
+    assertEquals(JSON.parse(back.function.arguments), JSON.parse(call.function.arguments));
   }
 });
 

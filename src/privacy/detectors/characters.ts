@@ -69,6 +69,26 @@ export function isEscaped(text: string, start: number): boolean {
   return (start - startOfBackslashes(text, start)) % 2 === 1;
 }
 
+/** Characters of an escape of JSON such as `\u00a0`, and of one such as `\n`. */
+const LONG_ESCAPE_CHARS = 6, SHORT_ESCAPE_CHARS = 2;
+
+/** Returns where the escape of JSON ends that `at` is in; `at` if it is in none. */
+export function behindJsonEscape(text: string, at: number): number {
+  const least = Math.max(0, at - LONG_ESCAPE_CHARS + 1);
+  const sign = least + text.slice(least, at).lastIndexOf("\\");
+  if (sign < least || !isEscaped(text, sign + 1)) return at;
+  const isLong = text.charCodeAt(sign + 1) === LOWER_U_CODE;
+  return Math.max(at, sign + (isLong ? LONG_ESCAPE_CHARS : SHORT_ESCAPE_CHARS));
+}
+
+/** Returns where the escape such as `\u2013` ends that `at` is in; `at` if it is in none. */
+export function behindLongEscape(text: string, at: number): number {
+  const least = Math.max(0, at - LONG_ESCAPE_CHARS + 1);
+  const near = text.slice(least, at + LONG_ESCAPE_CHARS - 1);
+  const sign = near.search(/\\u[0-9A-Fa-f]{4}/);
+  return sign < 0 ? at : least + sign + LONG_ESCAPE_CHARS;
+}
+
 /** True if an escape such as `\n`, `\u00a0` or `%20` ends at `start`. */
 export function isBehindEscape(text: string, start: number): boolean {
   // Most digits are behind other ones: an expression for each of a long run takes longer.

@@ -34,12 +34,23 @@ export const retrieve: Operation = {
       ...place,
       method: "GET",
       path: ["responses", id],
-      query,
+      query: queryOf(call, query),
       isValid: (resource) => isResource(resource, "response", id),
       ...rewrittenAs(shown, systemsOf(call)),
       ...(query.get("stream") === "true" && { reader: newStreamHandler(call, id, shown) }),
     }),
 };
+
+/**
+ * Returns the query of the upstream request. With privacy rules the provider sends a stream from
+ * its beginning: a value may have begun in the events that the client has had.
+ */
+function queryOf({ client: { privacy } }: Call, query: URLSearchParams): URLSearchParams {
+  const after = query.get("starting_after") ?? "";
+  if (privacy === null || query.get("stream") !== "true" || !/^\d{1,15}$/.test(after)) return query;
+  privacy.answer.startsAfter = Number(after);
+  return new URLSearchParams([...query].filter(([name]) => name !== "starting_after"));
+}
 
 /** Deletes a response upstream, then the stored owner of its ID. */
 export const remove: Operation = {
