@@ -253,6 +253,8 @@ function serveSocket(
     });
     onClosed = () => {
       onClosed = () => {};
+      // What has arrived begins, as if it had been read a moment earlier.
+      while (inbox.length > 0) beginNext();
       isEnding = true;
       unsubscribe();
       endReloads();
