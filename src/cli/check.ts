@@ -9,6 +9,7 @@ import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
 import { readKeyFile } from "../gateway/key_refresh.ts";
 import { shownAddress } from "../observe/spans/address.ts";
+import { isLoopbackName } from "../core/authority.ts";
 import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
@@ -51,13 +52,19 @@ export const check: Command = {
     const presets = presetLines(generation);
     const problems = [...presets.problems, ...await keyFileProblems(loaded.config)];
     if (problems.length > 0) return printProblems(terminal, problems);
-    const warnings = [...loaded.warnings, ...presets.warnings, ...unpricedLines(generation)];
+    const collector = shownAddress(terminal.environment);
+    const warnings = [
+      ...loaded.warnings,
+      ...presets.warnings,
+      ...unpricedLines(generation),
+      ...openCollectorLines(collector),
+    ];
     const lines = [
       `${path} is valid.`,
       ...warnings.map((warning) => `Warning: ${warning}`),
       `Listens on ${host}, port ${port}${workersText(workers)}.`,
       ...recordLines(loaded.config),
-      ...spanLines(loaded.config, shownAddress(terminal.environment)),
+      ...spanLines(loaded.config, collector),
       ...routeTable(generation),
       "",
     ];
@@ -88,6 +95,13 @@ function recordLines(config: Config): string[] {
     `Records into ${path} for ${formatDuration(keep)}, masking ${policy}: ` +
     `${[...named, `${calls} of all other calls`].join(", ")}.`,
   ];
+}
+
+/** Returns a warning if spans go to another machine as anyone on the way can read them. */
+function openCollectorLines(address: string | null): string[] {
+  const url = URL.parse(address ?? "");
+  if (url?.protocol !== "http:" || isLoopbackName(url.hostname)) return [];
+  return ["The address for spans is not encrypted, and the host is another machine."];
 }
 
 /** Returns where spans go, and the providers with another name there; no line without spans. */

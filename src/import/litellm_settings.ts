@@ -145,14 +145,19 @@ function readCache(tree: Tree | undefined, draft: Draft): void {
   report.missing(params, "no setting of the cache here");
 }
 
+/** Note about a service that takes spans with its keys alone. */
+const LANGFUSE =
+  "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set to its address for OpenTelemetry, and " +
+  "OTEL_EXPORTER_OTLP_HEADERS to the authorization with its keys";
+
 /** Callbacks that another means replaces. */
 const CALLBACKS: Readonly<Record<string, string>> = {
   prometheus: "/metrics has metrics with other names",
   otel: "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set",
-  arize_phoenix: "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set to its address",
-  langfuse:
-    "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set to its address for OpenTelemetry",
-  langfuse_otel: "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set to its address",
+  arize_phoenix: "spans are exported if OTEL_EXPORTER_OTLP_ENDPOINT is set to its address, and " +
+    "OTEL_EXPORTER_OTLP_PROTOCOL to http/protobuf: it takes no JSON",
+  langfuse: LANGFUSE,
+  langfuse_otel: LANGFUSE,
 };
 
 function readCallback(tree: Tree, { report }: Draft): void {

@@ -419,3 +419,23 @@ telemetry: {provider_names: {vllm: groq}}
     assert(!(await checked(off)).includes("spans"));
   }
 });
+
+Deno.test("check warns of a collector on another machine without encryption", async () => {
+  using file = await configFile(`
+providers: {mine: {type: compat, base_url: "http://127.0.0.1:8000/v1"}}
+routing: {routes: [{name: r, targets: [{provider: mine}]}]}
+`);
+  const addresses = {
+    "http://collector:4318": true,
+    "http://10.0.0.7:4318": true,
+    "https://collector:4318": false,
+    "http://127.0.0.1:4318": false,
+    "http://[::1]:4318": false,
+    "http://localhost:4318": false,
+  };
+  for (const [address, isOpen] of Object.entries(addresses)) {
+    const environment = { OTEL_EXPORTER_OTLP_ENDPOINT: address };
+    const { out } = await ran(["check", "--config", file.path], environment);
+    assertEquals(/^Warning: .* spans is not encrypted/m.test(out), isOpen, address);
+  }
+});

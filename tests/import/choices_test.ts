@@ -880,3 +880,21 @@ Deno.test("a literal key has the usual variable of a host at that host alone", (
     ],
   );
 });
+
+Deno.test("the line of a callback for spans names the variables without which its service takes none", async () => {
+  const services = [
+    ["arize_phoenix", "phoenix.env", ["ENDPOINT", "PROTOCOL"]],
+    ["langfuse", "langfuse.env", ["ENDPOINT", "HEADERS"]],
+    ["langfuse_otel", "langfuse.env", ["ENDPOINT", "HEADERS"]],
+  ] as const;
+  const callbacks = services.map(([name]) => name);
+  const { line } = imported({ model_list: MODELS, litellm_settings: { callbacks } });
+  for (const [at, [, recipe, names]] of services.entries()) {
+    const url = new URL(`../../scripts/deploy/observability/${recipe}`, import.meta.url);
+    const variables = await Deno.readTextFile(url);
+    for (const name of names.map((one) => `OTEL_EXPORTER_OTLP_${one}`)) {
+      assert(variables.includes(`${name}=`), `${recipe}: ${name}`);
+      assert(line(`litellm_settings.callbacks[${at}]`).includes(name), `${recipe}: ${name}`);
+    }
+  }
+});
