@@ -15,6 +15,12 @@ const ARRAYS = JSON.stringify(Array(499_000).fill([]));
 
 const CHAT = { model: "m", stream: true, messages: [{ role: "user", content: "Hi" }] };
 
+/** A Messages request. */
+const MESSAGES = {
+  path: "/v1/messages",
+  body: { ...CHAT, max_tokens: 100, tools: [{ name: "f", input_schema: { type: "object" } }] },
+};
+
 /** A Responses request that a provider gets as it is. */
 const NATIVE = {
   path: "/v1/responses",
@@ -103,12 +109,7 @@ const STREAMS: readonly KeptStream[] = [
           ? { content: "a" }
           : { tool_calls: [{ index, extra_content: { a: LONG }, function: { name: "f" } }] },
       )),
-    path: "/v1/messages",
-    body: {
-      ...CHAT,
-      max_tokens: 100,
-      tools: [{ name: "f", input_schema: { type: "object" } }],
-    },
+    ...MESSAGES,
   },
   {
     row: "A3 blocks",
@@ -179,19 +180,13 @@ const STREAMS: readonly KeptStream[] = [
       });
       return data(chunk({ tool_calls }));
     },
-    path: "/v1/messages",
-    body: {
-      ...CHAT,
-      max_tokens: 100,
-      tools: [{ name: "f", input_schema: { type: "object" } }],
-    },
+    ...MESSAGES,
   },
   {
     row: "A3 records",
     what: "chunks of 499,000 arrays",
     recordAt: (at) => `${data(chunk({ content: "a" })).slice(0, -3)},"x${at}":${ARRAYS}}\n\n`,
-    body: { ...CHAT, max_tokens: 100, tools: [{ name: "f", input_schema: { type: "object" } }] },
-    path: "/v1/messages",
+    ...MESSAGES,
   },
   {
     row: "A3 names",

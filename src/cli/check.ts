@@ -9,7 +9,7 @@ import { checkCredentials } from "./check_credentials.ts";
 import { compile } from "../gateway/compile.ts";
 import { readKeyFile } from "../gateway/key_refresh.ts";
 import { shownAddress } from "../observe/spans/address.ts";
-import { isLoopbackName } from "../core/authority.ts";
+import { isOpenAddress } from "../core/authority.ts";
 import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
@@ -99,8 +99,7 @@ function recordLines(config: Config): string[] {
 
 /** Returns a warning if spans go to another machine as anyone on the way can read them. */
 function openCollectorLines(address: string | null): string[] {
-  const url = URL.parse(address ?? "");
-  if (url?.protocol !== "http:" || isLoopbackName(url.hostname)) return [];
+  if (!isOpenAddress(URL.parse(address ?? ""))) return [];
   return ["The address for spans is not encrypted, and the host is another machine."];
 }
 

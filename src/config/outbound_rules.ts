@@ -2,7 +2,7 @@ import { isObject } from "../core/json/json.ts";
 import { parseBoolean } from "./fields.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config } from "./schema.ts";
-import { isLoopbackName } from "../core/authority.ts";
+import { isOpenAddress } from "../core/authority.ts";
 
 /**
  * Returns the problems between the keys of `data_sharing` and `general`. Takes values before
@@ -50,8 +50,7 @@ export function outboundWarnings({ data_sharing, general }: Config): Problem[] {
       return problem(["data_sharing", name], text);
     });
   }
-  const address = URL.parse(general.backend_url ?? "");
-  if (address?.protocol !== "http:" || isLoopbackName(address.hostname)) return [];
+  if (!isOpenAddress(URL.parse(general.backend_url ?? ""))) return [];
   const text =
     "is not encrypted: the key and the shared data can be read on the network; use https";
   return [problem(["general", "backend_url"], text)];

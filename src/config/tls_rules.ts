@@ -5,7 +5,7 @@ import { isObject, type JsonObject } from "../core/json/json.ts";
 import { type FileText, readRegularFile } from "./files.ts";
 import { type Path, type Problem, problem } from "./problems.ts";
 import type { Config, ProviderTls, WrittenProvider } from "./schema.ts";
-import { isLoopbackName } from "../core/authority.ts";
+import { isOpenAddress } from "../core/authority.ts";
 
 /** Inputs of the configuration besides its text and variables. */
 export interface Outside {
@@ -221,7 +221,7 @@ export function tlsWarnings({ providers }: Config): Problem[] {
     }
     const hasKey = api_keys.length > 0 || url.password !== "" ||
       CREDENTIAL_HEADERS.some((name) => headers[name] !== undefined);
-    if (hasKey && !isLoopbackName(url.hostname)) {
+    if (hasKey && isOpenAddress(url)) {
       const text =
         "is not encrypted, and the host is another machine: the provider's key and every " +
         "request can be read; use https";

@@ -75,6 +75,11 @@ export function isLoopbackName(hostname: string): boolean {
   return isLoopback(name.includes(":") && !name.startsWith("[") ? `[${name}]` : name);
 }
 
+/** True for an address on another machine that is not encrypted. */
+export function isOpenAddress(url: URL | null): boolean {
+  return url?.protocol === "http:" && !isLoopbackName(url.hostname);
+}
+
 /** Returns a host name in lower case, without a trailing dot. */
 export function plainName(name: string): string {
   return name.toLowerCase().replace(/\.$/, "");

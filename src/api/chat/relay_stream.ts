@@ -91,10 +91,10 @@ export function newRelay(options: RelayOptions): StreamTranslation {
       begun.add(index);
       if (isFinished) finished.add(index);
     }
-    if (begun.size > MAX_CHOICES || calls.count() > MAX_CALLS) return tooManyCalls();
     const counted = isObject(chunk.usage) ? parseUsage(chunk.usage) : success(null);
     if (!counted.ok) return counted;
     const edited = edit(record, chunk, counted.value);
+    if (begun.size > MAX_CHOICES || calls.count() > MAX_CALLS) return tooManyCalls();
     if (edited === null) return success([]);
     // With tag extraction any content may need an edit, and each piece of a tool call must be
     // checked.

@@ -122,8 +122,9 @@ export interface EventEncoder extends Codec<StreamEvent, StreamRecord> {
 export const ITEM_BYTES = 512;
 
 /**
- * Maximum number of calls of a response, with the other blocks or items among them: each takes
- * several times as long to read as to parse, and a collection of garbage visits what is kept of it.
+ * Maximum number of calls of a response, with the other blocks or items among them. Reading one
+ * takes several times as long as parsing it, and a garbage collection marks the objects of all of
+ * them in one pause.
  */
 export const MAX_CALLS = 5_000;
 

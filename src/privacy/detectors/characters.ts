@@ -70,7 +70,7 @@ export function isEscaped(text: string, start: number): boolean {
 }
 
 /** Characters of an escape of JSON such as `\u00a0`, and of one such as `\n`. */
-const LONG_ESCAPE_CHARS = 6, SHORT_ESCAPE_CHARS = 2;
+const LONG_ESCAPE_CHARS = "\\u00a0".length, SHORT_ESCAPE_CHARS = "\\n".length;
 
 /** Returns where the escape of JSON ends that `at` is in; `at` if it is in none. */
 export function behindJsonEscape(text: string, at: number): number {

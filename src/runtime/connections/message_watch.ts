@@ -105,9 +105,10 @@ export function newMessageWatches(
 
   function check(watched: Watched) {
     if (!bound(watched)) return locate();
-    const readBytes = readBytesOf(watched.connection);
-    if (readBytes === null) return;
-    const isFlooded = hasManyPings(watched);
+    const traffic = trafficOf(watched.connection);
+    if (traffic === null) return;
+    const { readBytes, acknowledgedBytes } = traffic;
+    const isFlooded = hasManyPings(watched, acknowledgedBytes);
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
@@ -118,13 +119,10 @@ export function newMessageWatches(
   }
 
   /** True if a client has received much more than the messages that were sent to it. */
-  function hasManyPings(watched: Watched): boolean {
-    const { connection: { descriptor }, sentBytes, beganMs } = watched;
-    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
-    if (traffic === null) return false;
-    watched.deliveredBytes ??= traffic.acknowledgedBytes;
-    const seconds = (clock.now() - beganMs) / 1_000;
-    const pongBytes = traffic.acknowledgedBytes - watched.deliveredBytes - sentBytes;
+  function hasManyPings(watched: Watched, acknowledgedBytes: number): boolean {
+    watched.deliveredBytes ??= acknowledgedBytes;
+    const seconds = (clock.now() - watched.beganMs) / 1_000;
+    const pongBytes = acknowledgedBytes - watched.deliveredBytes - watched.sentBytes;
     return pongBytes > MAX_PONG_BYTES + seconds * MAX_CONTROL_BYTES_PER_S;
   }
 
@@ -144,13 +142,15 @@ export function newMessageWatches(
   }
 
   /**
-   * Returns the bytes that the runtime has read from a connection: others wait in the kernel, and
-   * may belong to the next message. Null while the descriptor is not known.
+   * Returns the bytes that the client of a connection has received, and those that the runtime has
+   * read from it: others wait in the kernel, and may belong to the next message. Null while the
+   * descriptor is not known.
    */
-  function readBytesOf({ descriptor }: Connection): number | null {
+  function trafficOf({ descriptor }: Connection) {
     const traffic = descriptor === null ? null : sockets.traffic(descriptor);
     if (descriptor === null || traffic === null) return null;
-    return traffic.receivedBytes - sockets.unreadBytes(descriptor);
+    const { receivedBytes, acknowledgedBytes } = traffic;
+    return { acknowledgedBytes, readBytes: receivedBytes - sockets.unreadBytes(descriptor) };
   }
 
   /** Returns how many bytes since the last message may be pings and pongs. */
@@ -168,7 +168,7 @@ export function newMessageWatches(
   function endOf(watched: Watched, messageBytes: number): number {
     const endBytes = watched.baseBytes + messageBytes;
     const heads = MAX_FRAME_HEAD_BYTES + Math.ceil(messageBytes * MAX_HEADS_PART);
-    const readBytes = readBytesOf(watched.connection) ?? endBytes;
+    const readBytes = trafficOf(watched.connection)?.readBytes ?? endBytes;
     return Math.min(readBytes, endBytes + heads + controlBytes(watched));
   }
 
@@ -176,7 +176,7 @@ export function newMessageWatches(
   function startOf(connection: Connection, headBytes: number): number {
     const { requests, descriptor, key } = connection;
     const isFirst = requests === 1 || descriptor === null || sockets.remote(descriptor) !== key;
-    return isFirst ? headBytes : readBytesOf(connection) ?? headBytes;
+    return isFirst ? headBytes : trafficOf(connection)?.readBytes ?? headBytes;
   }
 
   return {

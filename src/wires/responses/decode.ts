@@ -3,7 +3,6 @@ import type { JsonText } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { malformed } from "../openai/errors.ts";
-import { MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import type { IdSource } from "../wire.ts";
 import { decodeEnd, decodeStart, findFailure } from "./response.ts";
 import { newOutputReader } from "./output.ts";
@@ -20,7 +19,6 @@ export function decode(
   const failure = findFailure(value);
   if (failure !== null) return failure;
   if (!Array.isArray(value.output)) return malformed("a response without output");
-  if (value.output.length > MAX_CALLS) return tooManyCalls();
   const start = decodeStart(value, idSource);
   if (!start.ok) return start;
   const reader = newOutputReader(idSource);

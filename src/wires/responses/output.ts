@@ -77,10 +77,10 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
     if (!item.ok) return item;
     const known = items.get(index);
     if (known !== undefined) return isSame(known, item.value) ? success([]) : anotherItem();
-    if (hasTooMany()) return tooManyCalls();
     const { call } = item.value;
     const callIndex = calls;
     items.set(index, { ...item.value, callIndex, written: 0, isWhole: false, form: null });
+    if (hasTooMany()) return tooManyCalls();
     if (call === null) return success([]);
     const { type, id, name } = call;
     calls += 1;
@@ -95,13 +95,15 @@ export function newOutputReader(idSource: Pick<IdSource, "uuid">): OutputReader 
   function say({ kind, form, place, text, tokens, isWhole }: Piece): Events {
     const item = items.get(place.item);
     if (item === undefined) return malformed("a piece of an item that has not begun");
-    if (hasTooMany()) return tooManyCalls();
     if (item.isWhole || item.type !== (form === null ? "message" : "reasoning")) {
       return anotherItem();
     }
     if (text !== "") item.form ??= form;
     if (item.form !== form && form !== null) return success([]);
-    return isWhole ? speech.rest(kind, place, text, tokens) : speech.add(kind, place, text, tokens);
+    const events = isWhole
+      ? speech.rest(kind, place, text, tokens)
+      : speech.add(kind, place, text, tokens);
+    return hasTooMany() ? tooManyCalls() : events;
   }
 
   function write(type: CallType, index: number, text: string, isWhole: boolean): Events {

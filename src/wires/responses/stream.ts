@@ -1,4 +1,4 @@
-import { type Decoder, MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
+import type { Decoder } from "../../core/stream/stream.ts";
 import type { StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { pushAll } from "../../core/push_all.ts";
@@ -134,7 +134,6 @@ export function newDecoder(idSource: IdSource): Decoder {
     if (failure !== null) return failure;
     const events = [...begun.value];
     const output = Array.isArray(response.output) ? response.output : [];
-    if (output.length > MAX_CALLS) return tooManyCalls();
     for (const [index, item] of output.entries()) {
       const finished = reader.finish(index, item);
       if (!finished.ok) return finished;

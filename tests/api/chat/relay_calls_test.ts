@@ -325,10 +325,10 @@ Deno.test("a stream has at most 1,000 choices and 5,000 calls in all its chunks"
     ] as const
   ) {
     const relay = newRelay({ ...options, identity: IDENTITY });
-    const isRead = Array.from({ length: most + 2 }, (_, at) => {
+    const isRead = Array.from({ length: most + 1 }, (_, at) => {
       const data = JSON.stringify({ ...IDENTITY, choices: [choiceAt(at)] });
       return relay.push({ event: null, data, raw: null }).ok;
     });
-    assertEquals([isRead.indexOf(false) >= most, isRead.at(-1)], [true, false]);
+    assertEquals(isRead.indexOf(false), most);
   }
 });
