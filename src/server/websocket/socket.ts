@@ -183,24 +183,11 @@ function serveSocket(
   const { world, metrics, state: { inFlight, admission, turns: loopTurns } } = gateway;
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
-  const writer = newSocketWriter(
-    {
-      get readyState() {
-        return socket.readyState;
-      },
-      get bufferedAmount() {
-        return socket.bufferedAmount;
-      },
-      send(text: string) {
-        messageSent(text);
-        socket.send(text);
-      },
-    },
-    world,
-    responder.flusher,
-    dropUnread,
-    holdUnread,
-  );
+  const writer = newSocketWriter(socket, world, responder.flusher, {
+    onSend: (text) => messageSent(text),
+    onOverflow: dropUnread,
+    onUnread: holdUnread,
+  });
   const turns = newTurns(writer, responder, {
     onTurn: endIfChanged,
     onIdle: () => {

@@ -19,16 +19,22 @@ const MAX_QUICK_POLLS = 16, POLL_INTERVAL_MS = 20;
 /** Interval of the looks at unread bytes that are counted. */
 const UNREAD_INTERVAL_MS = 500;
 
-/**
- * Returns a writer for one socket. `onOverflow` is called when the client keeps sending but does
- * not read; `holdUnread` with the unread bytes that no turn waits for, above 64 KiB.
- */
+/** Events of a writer. */
+interface WriterEvents {
+  /** Called with each message before it is sent. */
+  onSend(text: string): void;
+  /** Called when the client keeps sending but does not read. */
+  onOverflow(): void;
+  /** Called with the unread bytes that no turn waits for, above 64 KiB; 0 when they are fewer. */
+  onUnread(bytes: number): void;
+}
+
+/** Returns a writer for one socket. */
 export function newSocketWriter(
   socket: Pick<WebSocket, "readyState" | "bufferedAmount"> & { send(text: string): void },
   world: Pick<World, "after">,
   flusher: Flusher,
-  onOverflow: () => void,
-  holdUnread: (bytes: number) => void,
+  { onSend, onOverflow, onUnread }: WriterEvents,
 ) {
   let counted = 0;
   let isWatched = false;
@@ -44,7 +50,7 @@ export function newSocketWriter(
   /** Counts unread bytes for which nothing waits, until the client has read them or is gone. */
   function countUnread() {
     const bytes = isOpen() && isFull() ? socket.bufferedAmount : 0;
-    if (bytes !== counted) holdUnread(bytes);
+    if (bytes !== counted) onUnread(bytes);
     counted = bytes;
     if (bytes === 0 || isWatched) return;
     isWatched = true;
@@ -54,6 +60,11 @@ export function newSocketWriter(
     });
   }
 
+  function sendText(text: string): void {
+    onSend(text);
+    socket.send(text);
+  }
+
   return {
     /**
      * Sends a message and resolves when there is room for the next message, or `isUrgent` returns
@@ -61,7 +72,7 @@ export function newSocketWriter(
      */
     async send(text: string, isUrgent: () => boolean): Promise<boolean> {
       if (!isOpen()) return false;
-      socket.send(text);
+      sendText(text);
       for (let polls = 0; isOpen() && isFull() && !isUrgent(); polls++) {
         await new Promise<void>((resolve) => {
           if (polls < MAX_QUICK_POLLS) flusher.soon(resolve);
@@ -75,7 +86,7 @@ export function newSocketWriter(
     sendNow(text: string): void {
       if (!isOpen()) return;
       if (socket.bufferedAmount > MAX_UNREAD_BYTES) return onOverflow();
-      socket.send(text);
+      sendText(text);
       countUnread();
     },
   };

@@ -23,8 +23,11 @@ function fakeSocket() {
       socket,
       world,
       { soon: (task) => void world.after(1, task), cancel() {} },
-      () => floods++,
-      (bytes) => void unread.push(bytes),
+      {
+        onSend() {},
+        onOverflow: () => floods++,
+        onUnread: (bytes) => void unread.push(bytes),
+      },
     ),
     unread,
     floods: () => floods,
