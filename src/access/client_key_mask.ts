@@ -93,8 +93,8 @@ export function hideClientKey(call: KeyedCall): void {
 }
 
 /**
- * Returns the mask of a client's key in words of a call that log lines and spans have, also in those
- * that a provider repeats; null without a key, or if it may be a common word.
+ * Returns the mask of a client's key in words of a call that log lines and spans have, also in what
+ * a provider repeats; null without a key, or if it may be a common word.
  */
 export function wordMask(call: KeyedCall): ((text: string) => string) | null {
   const key = keyOf(call);

@@ -8,8 +8,8 @@ import type { Config, NamedModelConfig, RouteConfig } from "./schema.ts";
 export const MAX_NAMED_MODELS = 200;
 
 /**
- * The name by which a client leaves the model to the route, as it does without a name, unless a named
- * model has it.
+ * The name by which a client leaves the model to the route, as it does without a name, unless a
+ * named model has it.
  */
 export const OPEN_MODEL = "auto";
 
