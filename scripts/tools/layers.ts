@@ -48,7 +48,17 @@ export const MAY_IMPORT: Readonly<Record<string, readonly string[] | "everything
     "routing",
   ],
   cache: ["core", "store", "wires", "call"],
-  attempts: ["core", "config", "store", "traffic", "observe", "call", "routing", "upstream"],
+  attempts: [
+    "core",
+    "config",
+    "store",
+    "traffic",
+    "observe",
+    "call",
+    "access",
+    "routing",
+    "upstream",
+  ],
   "exchange.ts": [
     "core",
     "store",

@@ -77,24 +77,28 @@ export function hideKeyInPath(call: KeyedCall): void {
 
 /**
  * Masks the key of a finished call's client in what its report has of the client's words besides
- * its path: it is in log lines and spans.
+ * its path and its attempts: it is in log lines and spans.
  */
 export function hideClientKey(call: KeyedCall): void {
   const { report } = call;
-  const key = keyOf(call);
-  if (key.length < MIN_WORD_CHARS) return;
-  const has = (text: string) => text.includes(key);
-  const masked = (text: string) => text.replaceAll(key, LABEL);
+  const masked = wordMask(call);
+  if (masked === null) return;
   for (const name of ["session", "conversation", "model"] as const) {
     const text = report[name];
     if (text !== null) report[name] = masked(text);
   }
-  for (const [at, one] of report.attempts.entries()) {
-    if (has(one.model)) report.attempts[at] = { ...one, model: masked(one.model) };
-  }
   for (const name of ["lossy", "verified"] as const) {
-    if (report[name].some(has)) report[name] = report[name].map(masked);
+    if (report[name].length > 0) report[name] = report[name].map(masked);
   }
+}
+
+/**
+ * Returns the mask of a client's key in words of a call that log lines and spans have, also in what
+ * a provider repeats; null without a key, or if it may be a common word.
+ */
+export function wordMask(call: KeyedCall): ((text: string) => string) | null {
+  const key = keyOf(call);
+  return key.length < MIN_WORD_CHARS ? null : (text) => text.replaceAll(key, LABEL);
 }
 
 /** Returns a key as it is, and as a JSON text may have it without codes of its characters. */

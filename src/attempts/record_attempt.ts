@@ -6,6 +6,7 @@ import {
   upstreamCause,
 } from "../core/failure/failure.ts";
 import type { Reply } from "../core/stream/reply.ts";
+import { wordMask } from "../access/client_key_mask.ts";
 import { keptName } from "../core/text_beginning.ts";
 import type { Result } from "../core/failure/result.ts";
 import { hasPool, loadKey } from "../routing/key_pool.ts";
@@ -47,17 +48,18 @@ export interface EndedAttempt {
  * key.
  */
 export function recordAttempt(
-  { report, world }: Call,
+  call: Call,
   { target: { provider, account, model } }: Candidate,
   { number, began, isRotated, failure, contentAt = null, span = null }: EndedAttempt,
 ): void {
+  const { report, world } = call;
   const isSent = failure === null || isRefusal(failure) || FAULTS[failure.kind].notSent !== true;
   report.attempts.push({
     provider: provider.id,
     key: hasPool(provider) && isSent ? account.name : null,
     isRotated,
-    // Reports wait for the metrics after their calls.
-    model: keptName(model),
+    // Reports wait for the metrics after their calls. A cut key would not be found.
+    model: keptName(wordMask(call)?.(model) ?? model),
     outcome: failure?.kind ?? "success",
     cause: upstreamCause(failure),
     number,

@@ -12,7 +12,7 @@ import { presetLines } from "./preset_lines.ts";
 const FILE = "FILE";
 
 /** Maximum size of a source. */
-const MAX_SOURCE_BYTES = 2 * 1024 * 1024;
+const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
 /** Loads the code that reads a source: other commands do not need it. */
 type Load = () => Promise<Importer>;

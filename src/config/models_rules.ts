@@ -7,7 +7,10 @@ import type { Config, NamedModelConfig, RouteConfig } from "./schema.ts";
 /** Maximum number of named models. */
 export const MAX_NAMED_MODELS = 200;
 
-/** The name by which a client leaves the model to the route, as it does without a name. */
+/**
+ * The name by which a client leaves the model to the route, as it does without a name, unless a
+ * named model has it.
+ */
 export const OPEN_MODEL = "auto";
 
 /** Returns the name of the route of a named model. */
@@ -34,9 +37,6 @@ export function modelsProblems({ models, routing, providers }: JsonObject): Prob
 }
 
 function nameProblems(name: string, providers: unknown): Problem[] {
-  if (name === OPEN_MODEL) {
-    return [problem(["models", name], "is the name by which a request names no model", "key")];
-  }
   const [prefix = "", ...rest] = name.split("/");
   if (rest.length === 0 || !isObject(providers) || !Object.hasOwn(providers, prefix)) return [];
   const text =

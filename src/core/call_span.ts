@@ -15,12 +15,18 @@ export interface CalledProvider {
   readonly base_url: string;
 }
 
+/** Returns a text without what no span may have. */
+export type TextMask = (text: string) => string;
+
 /** Span of a call. It exists while spans are exported. */
 export interface CallSpan extends SpanIds {
   /** False if the trace is not sampled, so that the span is not exported. */
   readonly isExported: boolean;
-  /** Begins the span of an attempt at an upstream. */
-  beginAttempt(called: CalledProvider): AttemptSpan;
+  /**
+   * Begins the span of an attempt at an upstream. `mask` hides the key of the client in a text;
+   * null if there is nothing to hide.
+   */
+  beginAttempt(called: CalledProvider, mask: TextMask | null): AttemptSpan;
 }
 
 /** Span of an attempt at an upstream, which learns from what is sent and received. */

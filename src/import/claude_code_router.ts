@@ -1,5 +1,7 @@
+import { OPEN_MODEL } from "../config/models_rules.ts";
 import { PROVIDER_ID } from "../config/provider_schema.ts";
 import { HOSTS } from "../data/hosts.ts";
+import { ANTHROPIC_MODELS } from "../data/known_models.ts";
 import { type Absent, reportAbsent } from "./absent.ts";
 import { hostWord, readAddress } from "./address.ts";
 import { readServer } from "./ccr_server.ts";
@@ -35,6 +37,9 @@ const GEMINI =
 
 /** The `kind` of a file that version 3 exports: its `config` has the rest. */
 const EXPORT = "claude-code-router-data-export";
+
+/** Names by which the parts of a file repeat the values of `*` and `*haiku*`. */
+const MAIN = "default", SMALL = "background";
 
 /** A target in the written file. */
 type Target = {
@@ -95,7 +100,7 @@ export function importClaudeCodeRouter(text: string): ImportResult {
   reportAbsent(router, report, ROUTES_MISSING);
   reportOthers(root, draft);
   if (isExport) reportExport(parsed.root, root, draft);
-  const file = main.length === 0 ? null : writeFile(HEAD, [
+  const file = main.length === 0 ? null : writeFile([...HEAD, ...draft.remarks()], [
     ...draft.sections(["server"]),
     { key: "providers", from: [], parts: providers.parts() },
     modelsPart(),
@@ -243,8 +248,13 @@ export function importClaudeCodeRouter(text: string): ImportResult {
       parts: [
         ...small.length === 0
           ? []
-          : [{ key: "*haiku*", from: from("background"), value: body(small) }],
-        { key: "*", from: from("default"), value: body(main) },
+          : [{ key: "*haiku*", from: from("background"), value: body(small), anchor: SMALL }],
+        { key: "*", from: from("default"), value: body(main), anchor: MAIN },
+        ...[OPEN_MODEL, ...ANTHROPIC_MODELS].map((key, at) => ({
+          key,
+          from: at === 0 ? ["Names for lists of models, which show no pattern."] : [],
+          alias: small.length > 0 && key.includes("haiku") ? SMALL : MAIN,
+        })),
       ],
     };
   }
@@ -323,8 +333,11 @@ function reportExport(top: Tree, config: Tree, { report }: Draft): void {
   });
 }
 
-function reportOthers(root: Tree, { report }: Draft): void {
+function reportOthers(root: Tree, { report, remark }: Draft): void {
   const get = (key: string) => memberOf(root, key);
+  if (textOf(get("PROXY_URL")) !== null) {
+    remark("PROXY_URL: set HTTPS_PROXY to it for the gateway; a file has no setting for it.");
+  }
   report.differently(get("PROXY_URL"), [], "set HTTPS_PROXY to it for the gateway");
   report.missing(get("CUSTOM_ROUTER_PATH"), "JavaScript is not run");
   report.missing(get("transformers"), "JavaScript is not run");

@@ -9,6 +9,9 @@ export interface Draft {
   readonly variables: Variables;
   /** Sets a key of a section; a later value of the same key replaces an earlier one. */
   set(section: string, key: string, value: Written, from: string): void;
+  /** Adds a line to the comment at the top of the written file. */
+  remark(line: string): void;
+  remarks(): readonly string[];
   /** Returns the sections with these names, in this order, without empty ones. */
   sections(names: readonly string[]): readonly Part[];
 }
@@ -21,6 +24,7 @@ interface Found {
 /** Returns a draft without settings. */
 export function newDraft(report: Report, variables: Variables): Draft {
   const found = new Map<string, Found>();
+  const remarks: string[] = [];
   return {
     report,
     variables,
@@ -31,6 +35,8 @@ export function newDraft(report: Report, variables: Variables): Draft {
       if (!one.from.includes(from)) one.from.push(from);
       found.set(section, one);
     },
+    remark: (line) => void remarks.push(line),
+    remarks: () => remarks,
     sections: (names) =>
       names.flatMap((key) => {
         const one = found.get(key);

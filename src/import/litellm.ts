@@ -1,4 +1,4 @@
-import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { MAX_NAMED_MODELS } from "../config/models_rules.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { reportAbsent } from "./absent.ts";
 import { newDraft } from "./draft.ts";
@@ -177,7 +177,7 @@ function aliasesIn(
     const name = textOf(tree) ?? textOf(memberOf(tree, "model"));
     const isGood = found.size < MAX_ALIASES && name !== null && names.has(name) &&
       !name.includes("*") &&
-      MODEL_NAME.test(alias) && !alias.includes("*") && alias !== OPEN_MODEL;
+      MODEL_NAME.test(alias) && !alias.includes("*");
     if (!isGood || names.has(alias)) {
       report.missing(
         tree,

@@ -1,7 +1,7 @@
-import { isPattern, MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { isPattern, MAX_NAMED_MODELS } from "../config/models_rules.ts";
 import { MODEL_NAME } from "../config/models_schema.ts";
 import { compileGlob } from "../core/glob.ts";
-import { identityOf, type Named, placeOfName, type Target } from "./litellm_named.ts";
+import { identityOf, type Named, type Target } from "./litellm_named.ts";
 import { inferredPrefix, isPrefix } from "./litellm_prefixes.ts";
 import type { Report } from "./report.ts";
 import { itemsOf, membersOf, textOf, type Tree } from "./source.ts";
@@ -172,7 +172,7 @@ export function newChains(
       if (place === undefined) {
         // A fallback of all names that none of them needs has the targets of each.
         const [any = next] = named.has(next) ? [next] : named.keys();
-        const targets = `${placeOfName(own ?? any)}.targets`;
+        const targets = `models.${own ?? any}.targets`;
         report.differently(tree, targets, "the same targets, which are tried once");
       } else if (own === null || reason === "outage") {
         const isEqual = own !== null && parametersOf(own) === parametersOf(next);
@@ -190,13 +190,8 @@ export function newChains(
   function placesOf(own: string | null, next: string): readonly string[] {
     const needs = (name: string) =>
       !(own === null && hasOwnList(name)) && besides(name, targetsOf(next)).length > 0;
-    const one = own ?? (named.has(OPEN_MODEL) ? OPEN_MODEL : null);
-    const isOfOthers = own === null &&
-      [...named.keys()].some((name) => name !== OPEN_MODEL && needs(name));
-    return [
-      ...isOfOthers ? ["models"] : [],
-      ...one !== null && needs(one) ? [`${placeOfName(one)}.fallback`] : [],
-    ];
+    if (own !== null) return needs(own) ? [`models.${own}.fallback`] : [];
+    return [...named.keys()].some(needs) ? ["models"] : [];
   }
 
   function parametersOf(name: string): string {

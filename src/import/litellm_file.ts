@@ -1,4 +1,3 @@
-import { OPEN_MODEL } from "../config/models_rules.ts";
 import { compileGlob } from "../core/glob.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { ANTHROPIC_MODELS, OPENAI_MODELS } from "../data/known_models.ts";
@@ -29,10 +28,10 @@ interface FileParts {
 
 /** Returns the text of the file with what was read from a source. */
 export function writeLitellmFile({ models, named, chains, providers, draft }: FileParts): string {
-  return writeFile(HEAD, [
+  return writeFile([...HEAD, ...draft.remarks()], [
     server(),
     ...partsOf(named, chains, providers),
-    routing(models, chains, draft.sections(["routing"])),
+    routing(models, draft.sections(["routing"])),
     ...pricing(models),
     ...draft.sections(["security", "retry", "circuit_breaker", "caching", "state", "logging"]),
   ]);
@@ -43,11 +42,10 @@ function partsOf(
   chains: Chains,
   providers: Providers,
 ): readonly Section[] {
-  const parts = [...named.values()].filter(({ name }) => name !== OPEN_MODEL)
-    .map((one) => modelPart(one.name, one, chains));
+  const parts = [...named.values()].map((one) => modelPart(one.name, one, chains));
   return [
     { key: "providers", from: [], parts: listingNames(providers.parts(), named) },
-    ...parts.length === 0 ? [] : [{ key: "models", from: [], parts }],
+    { key: "models", from: [], parts },
   ];
 }
 
@@ -91,16 +89,8 @@ function modelPart(name: string, named: Named, chains: Chains): Part {
   };
 }
 
-/**
- * Returns the routes: that of the name `auto`, which no named model has, and one for the same
- * models by provider and model, which is what LiteLLM calls them too.
- */
-function routing(
-  { named }: Models,
-  chains: Chains,
-  strategy: readonly Part[],
-): Part {
-  const open = named.get(OPEN_MODEL);
+/** Returns the route for the same models by provider and model, which LiteLLM calls so too. */
+function routing({ named }: Models, strategy: readonly Part[]): Part {
   const [settings] = strategy;
   const known = new Map(
     [...named.values()].flatMap(({ name, targets, later }) =>
@@ -114,14 +104,6 @@ function routing(
     match: { models: [...known.keys()] },
     targets: distinct([...known.values()]),
   };
-  const routes = [
-    ...open === undefined ? [] : [{
-      name: OPEN_MODEL,
-      match: { models: [OPEN_MODEL] },
-      ...routeBody(OPEN_MODEL, open, chains),
-    }],
-    direct,
-  ];
   const values = settings === undefined ? {} : settings.value as Settings;
   return {
     key: "routing",
@@ -130,7 +112,7 @@ function routing(
         named.has("*") ? "" : " A model that is not in this file is refused."
       }`,
     ],
-    value: { ...values, routes },
+    value: { ...values, routes: [direct] },
   };
 }
 
@@ -168,7 +150,7 @@ function targetText(target: Target, isFallback: boolean): Settings {
   };
 }
 
-/** Returns the routes and named models of the file, with what each falls back to. */
+/** Returns what serves a name of the file, with what it falls back to. */
 function routeBody(name: string, named: Named, chains: Chains): Settings {
   const { fallback, reasons } = chains.of(name);
   const further = [...named.later, ...fallback];

@@ -58,6 +58,11 @@ const GENERAL_NO_MEANING: Absent = {
 const DATABASE =
   "keys, teams and models of the database are not in this file: write them into the new one";
 
+/** Returns the line that proposes a store where LiteLLM has a database. */
+function proposal({ path }: Tree): string {
+  return `${path}: "state: {store: sqlite}" keeps usage and stored responses over a restart.`;
+}
+
 /** Pattern of keys that a header can carry. */
 const CLIENT_KEY = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
@@ -114,8 +119,13 @@ export function readGeneral(
       "needs a client key, and a duration that is a calendar window",
     );
   }
-  for (const [key, value] of membersOf(tree)) {
-    if (/^(?:database_|store_|use_.*db)|spend_logs|_db_/.test(key)) report.missing(value, DATABASE);
+  const stored = membersOf(tree).filter(([key]) =>
+    /^(?:database_|store_|use_.*db)|spend_logs|_db_/.test(key)
+  );
+  for (const [, value] of stored) report.missing(value, DATABASE);
+  const [first] = stored;
+  if (first !== undefined && draft.sections(["state"]).length === 0) {
+    draft.remark(proposal(first[1]));
   }
   reportAbsent(tree, report, GENERAL_MISSING, GENERAL_NO_MEANING);
   report.notRead(tree, ["master_key"]);

@@ -1,7 +1,7 @@
-import { MAX_NAMED_MODELS, OPEN_MODEL } from "../config/models_rules.ts";
+import { MAX_NAMED_MODELS } from "../config/models_rules.ts";
 import { HOSTS } from "../data/hosts.ts";
 import { listPrice } from "../data/prices.ts";
-import { type Named, placeOfName, type Target } from "./litellm_named.ts";
+import type { Named, Target } from "./litellm_named.ts";
 import { type Entry, type Metric, METRICS } from "./litellm_entry.ts";
 import type { Parameter } from "./litellm_parameters.ts";
 import type { Providers, Settings } from "./providers.ts";
@@ -73,7 +73,7 @@ export function newModels(
   function newNamed(name: string, group: readonly Entry[]): Named {
     const metric = isWeighted && group.length > 1 ? metricOf(group) : null;
     const weights = scaled(weightsOf(group, metric));
-    const place = placeOfName(name);
+    const place = `models.${name}`;
     const orders = [...new Set(group.map(({ order }) => order))].toSorted((a, b) => a - b);
     const isAnyOpen = group.some((entry) =>
       entry.order === orders[0] && (weights.get(entry) ?? 1) > 0
@@ -261,7 +261,7 @@ function sharedParameters(group: readonly Entry[], place: string, report: Report
   const shared: Record<string, Written> = {};
   for (const { parameters } of group) {
     for (const [name, { value, tree, note }] of parameters) {
-      const refused = refusedParameter(name, value, place, group);
+      const refused = refusedParameter(name, value, group);
       if (refused !== null) report.missing(tree, refused);
       else if (shared[name] === undefined) {
         shared[name] = value;
@@ -288,10 +288,8 @@ function isSame(one: Written | undefined, other: Written): boolean {
 function refusedParameter(
   name: string,
   value: Written,
-  place: string,
   group: readonly Entry[],
 ): string | null {
-  if (!place.startsWith("models.")) return `a route for the name ${OPEN_MODEL} has no parameters`;
   const isOverResponses = ({ isResponses }: Entry) => isResponses;
   const has = (type: string) => group.some(({ settings }) => settings.type === type);
   if (name === "temperature" && Number(value) > 1 && has("messages")) {

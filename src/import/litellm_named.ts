@@ -1,4 +1,3 @@
-import { OPEN_MODEL } from "../config/models_rules.ts";
 import type { Settings } from "./providers.ts";
 
 /** A target of the written file. */
@@ -21,11 +20,6 @@ export interface Named {
   /** Number of different values of `order` that its entries state. */
   readonly orders: number;
   readonly parameters: Settings;
-}
-
-/** Returns the path of a name in the written file; `auto`, which no named model has, is a route. */
-export function placeOfName(name: string): string {
-  return name === OPEN_MODEL ? "routing.routes[0]" : `models.${name}`;
 }
 
 /** Returns what is equal for two targets that send the same model to the same provider. */

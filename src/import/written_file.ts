@@ -14,13 +14,20 @@ export interface Part {
   /** Paths in the source, and other remarks; each is a line of a comment above the part. */
   readonly from: readonly string[];
   readonly value: Written;
+  /** Name by which later parts of the section have the same value. */
+  readonly anchor?: string;
+}
+
+/** A part with the value of an earlier one. */
+interface Repeated extends Pick<Part, "key" | "from"> {
+  readonly alias: string;
 }
 
 /** A section of the written file whose members have comments. */
 export interface Section {
   readonly key: string;
   readonly from: readonly string[];
-  readonly parts: readonly Part[];
+  readonly parts: readonly (Part | Repeated)[];
 }
 
 /** Pattern of addresses, durations and variables that need no quotes outside of lists. */
@@ -42,11 +49,17 @@ export function writeFile(head: readonly string[], parts: readonly (Part | Secti
 
 function topLines(part: Part | Section): string[] {
   if ("value" in part) return memberLines(part.key, part.value, "");
-  const inner = part.parts.flatMap(({ key, from, value }) => [
-    ...commentLines(from, "  "),
-    ...memberLines(key, value, "  "),
+  const inner = part.parts.flatMap((one) => [
+    ...commentLines(one.from, "  "),
+    ..."alias" in one ? [`  ${yamlText(one.key)}: *${one.alias}`] : anchoredLines(one),
   ]);
   return [`${part.key}:`, ...inner];
+}
+
+/** Returns the lines of a part whose value is a mapping if it has an anchor. */
+function anchoredLines({ key, value, anchor }: Part): string[] {
+  const [first = "", ...others] = memberLines(key, value, "  ");
+  return [anchor === undefined ? first : `${first} &${anchor}`, ...others];
 }
 
 function commentLines(from: readonly string[], indent: string): readonly string[] {

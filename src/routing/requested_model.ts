@@ -36,6 +36,8 @@ export function parseRequestedModel(
   const prefix = slash < 0 ? "" : name.slice(0, slash);
   const isCanonical = call.generation.providers.has(prefix);
   const written = isCanonical ? name.slice(slash + 1) : name;
+  const isOpen = written === OPEN_MODEL &&
+    (isCanonical || !Object.hasOwn(call.generation.config.models, OPEN_MODEL));
   const { provider } = call.controls;
   if (isCanonical && provider !== null && provider !== prefix) {
     return refuse(
@@ -48,7 +50,7 @@ export function parseRequestedModel(
   const refused = requested === null ? null : refuseProvider(call.client.key, requested);
   return refused ?? success({
     provider: requested,
-    model: written === "" || written === OPEN_MODEL ? null : written,
+    model: written === "" || isOpen ? null : written,
     written,
     ...isCanonical && { isCanonical },
   });

@@ -136,10 +136,10 @@ Deno.test("import refuses a missing file, a large one, and wrong arguments", asy
     1,
     "Cannot read /nonexistent/a.yaml: the file does not exist.\n",
   ]);
-  using large = await configFile(`# ${"x".repeat(2 * 1024 * 1024)}`);
+  using large = await configFile(`# ${"x".repeat(4 * 1024 * 1024)}`);
   assertMatch(
     (await ran(["import", "litellm", large.path])).err,
-    /the file has more than 2 MiB\.$/m,
+    /the file has more than 4 MiB\.$/m,
   );
   assertEquals((await ran(["import", "litellm"])).code, 2);
   assertEquals((await ran(["import", "bifrost", "a"])).code, 2);

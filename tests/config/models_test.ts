@@ -30,7 +30,6 @@ Deno.test("a named model has the members of a route besides name and match, with
 Deno.test("wrong names, targets and limits of named models are problems with their paths", () => {
   const cases = [
     [`{up/coder: {${TARGETS}}}`, "begins with the ID of a provider"],
-    [`{auto: {${TARGETS}}}`, "is the name by which a request names no model"],
     [`{__proto__: {${TARGETS}}}`, "is named __proto__, which is not allowed"],
     [`{-x: {${TARGETS}}}`, "must be 1 to 128 letters"],
     ["{coder: {targets: [{provider: up}]}}", "needs a model"],

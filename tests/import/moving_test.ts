@@ -1,4 +1,5 @@
 import { run } from "../../src/cli/run.ts";
+import { ANTHROPIC_MODELS } from "../../src/data/known_models.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { importClaudeCodeRouter } from "../../src/import/claude_code_router.ts";
 import { blocks, sourceIn } from "../docs/pages.ts";
@@ -14,7 +15,7 @@ const MOVES = [
   {
     section: "docs/guide/moving.md#From claude-code-router",
     from: "claude-code-router",
-    names: [],
+    names: ["auto", ...ANTHROPIC_MODELS],
   },
 ];
 
@@ -57,7 +58,12 @@ for (const { section, from, names } of MOVES) {
     const { data } = await listed.json();
     const ids = data.map(({ id }: { readonly id: string }) => id);
     // LiteLLM lists the names alone; others would be listed and refused.
-    if (from === "litellm") assertEquals(ids, names);
+    const models = [
+      "deepseek/deepseek-chat",
+      "deepseek/deepseek-reasoner",
+      "ollama/qwen2.5-coder:7b",
+    ];
+    assertEquals(ids, from === "litellm" ? names : [...names, ...models]);
     const refused = await client.fetch(`${url}/v1/models`);
     assertEquals(refused.status, 401);
     await refused.body?.cancel();
@@ -66,7 +72,7 @@ for (const { section, from, names } of MOVES) {
   });
 }
 
-Deno.test("an agent's main and small model go to the targets of the router's file", async () => {
+Deno.test("an agent's main and small model go to the targets of the router's file, and so does each listed name", async () => {
   const result = importClaudeCodeRouter(sourceIn("docs/guide/moving.md#From claude-code-router"));
   assert(result.ok && result.imported.file !== null);
   const file = result.imported.file.replaceAll(/\$\{\w+\}/g, KEY);
@@ -96,6 +102,23 @@ Deno.test("an agent's main and small model go to the targets of the router's fil
     });
     assertEquals(response.status, 200, await response.text());
   }
+  const { data } = await (await client.fetch(`${gateway.url}/v1/models`, {
+    headers: { "x-api-key": KEY },
+  })).json();
+  for (const { id } of data) {
+    const response = await client.fetch(`${gateway.url}/v1/chat/completions`, {
+      method: "POST",
+      headers: { "x-api-key": KEY, "content-type": "application/json" },
+      body: JSON.stringify({ model: id, messages: [{ role: "user", content: "Hi." }] }),
+    });
+    assertEquals([id, response.status], [id, 200], await response.text());
+  }
+  const main = "https://api.deepseek.com/chat/completions deepseek-chat";
+  const small = "http://127.0.0.1:11434/v1/chat/completions qwen2.5-coder:7b";
+  assertEquals(sent.splice(3), [
+    ...["auto", ...ANTHROPIC_MODELS].map((name) => name.includes("haiku") ? small : main),
+    ...[main, main.replace(/chat$/, "reasoner"), small],
+  ]);
   assertEquals(sent, [
     "https://api.deepseek.com/chat/completions deepseek-chat",
     "http://127.0.0.1:11434/v1/chat/completions qwen2.5-coder:7b",

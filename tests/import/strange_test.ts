@@ -406,7 +406,11 @@ Deno.test("the file that version 3 of claude-code-router exports is read, with i
   const file = result.imported.file ?? "";
   assertEquals(checkImported(result.imported).problems, []);
   assert(file.includes("type: messages\n    base_url: https://second.test\n"), file);
-  assert(file.includes('"*":\n    omit_tools: [web_search]\n    early_head: 20s\n    targets:\n'));
+  assert(
+    file.includes(
+      '"*": &default\n    omit_tools: [web_search]\n    early_head: 20s\n    targets:\n',
+    ),
+  );
   assert(file.includes("- {provider: second, model: s}"), file);
   assert(!file.includes("off.test"));
   const of = (path: string) => lines.find((one) => one.path === path);
@@ -436,7 +440,7 @@ Deno.test("an empty route of claude-code-router is none, and not missing", () =>
   }));
   assert(result.ok);
   const { file, lines } = result.imported;
-  assert(!file?.includes("haiku"), file ?? "");
+  assert(!file?.includes("*haiku*"), file ?? "");
   const missing = lines.filter(({ status }) => status === "missing").map(({ path }) => path);
   assertEquals(missing, ["strange"]);
   const empty = lines.filter(({ note }) => note === "empty").map(({ path }) => path);
@@ -463,9 +467,9 @@ Deno.test("a fallback of the name auto, and one that no name needs, are reported
   const path = "router_settings.default_fallbacks[0]";
   for (
     const [model_list, default_fallbacks, to] of [
-      [[open], ["auto"], ["routing.routes[0].targets"]],
-      [[open, FAST], ["fast"], ["routing.routes[0].fallback"]],
-      [[open, FAST, LONG], ["long"], ["models", "routing.routes[0].fallback"]],
+      [[open], ["auto"], ["models.auto.targets"]],
+      [[open, FAST], ["fast"], ["models"]],
+      [[open, FAST, LONG], ["long"], ["models"]],
       [[FAST, LONG], ["long"], ["models"]],
     ] as const
   ) {

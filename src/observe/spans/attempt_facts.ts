@@ -1,4 +1,4 @@
-import type { AttemptSpan, CalledProvider } from "../../core/call_span.ts";
+import type { AttemptSpan, CalledProvider, TextMask } from "../../core/call_span.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import type { StreamRecord } from "../../core/stream/reply.ts";
 import {
@@ -103,6 +103,14 @@ const NO_FACTS: ResponseFacts = {
 /** Why the scan of a large text is given up. */
 const SPAN_ENDED = new Error("the span has ended");
 
+/** Context in which a span learns. */
+interface Learning {
+  readonly turn: NextTurn;
+  readonly called?: CalledProvider;
+  /** Hides the key of the client in texts; null or absent if there is nothing to hide. */
+  readonly mask?: TextMask | null;
+}
+
 /** Returns the turn for the next piece of a large text; null if it may go on at once. */
 export type NextTurn = () => Promise<void> | null;
 
@@ -115,6 +123,7 @@ export class AttemptFacts implements AttemptSpan {
   readonly traceparent: string;
   readonly #called: CalledProvider | undefined;
   readonly #turn: NextTurn;
+  readonly #mask: TextMask | null;
   #request: RequestSettings | null = null;
   #path = "";
   #status: number | null = null;
@@ -124,18 +133,19 @@ export class AttemptFacts implements AttemptSpan {
   #isEnded = false;
   #counts: () => Usage | null = noUsage;
 
-  constructor(spanId: string, traceparent: string, turn: NextTurn, called?: CalledProvider) {
+  constructor(spanId: string, traceparent: string, { turn, called, mask = null }: Learning) {
     this.spanId = spanId;
     this.traceparent = traceparent;
     this.#called = called;
     this.#turn = turn;
+    this.#mask = mask;
   }
 
   sent(path: string, body: Uint8Array | readonly Uint8Array[] | null): void {
     this.#path = path;
     if (!(body instanceof Uint8Array)) return;
     this.#learn(body, REQUEST_MEMBERS, (value) => {
-      this.#request = settingsOf(value);
+      this.#request = settingsOf(value, this.#mask);
     });
   }
 
@@ -231,7 +241,7 @@ export class AttemptFacts implements AttemptSpan {
       : isObject(value.message) && value.type === "message_start"
       ? value.message
       : value;
-    this.#response = factsOf(inner, this.#response);
+    this.#response = factsOf(inner, this.#response, this.#mask);
     this.#keepReason(0, reasonIn(inner));
     this.#keepReason(0, reasonIn(value.delta));
     const choices = Array.isArray(inner.choices) ? inner.choices : [];
@@ -251,7 +261,7 @@ export class AttemptFacts implements AttemptSpan {
   #keepReason(choice: number, reason: JsonValue | undefined): void {
     if (!isFilledText(reason)) return;
     const isKept = this.#reasons.has(choice) || this.#reasons.size < MAX_REASONS;
-    if (isKept) this.#reasons.set(choice, cutText(reason));
+    if (isKept) this.#reasons.set(choice, shownText(reason, this.#mask));
   }
 }
 
@@ -273,13 +283,13 @@ function mayEnd(data: string): boolean {
     .test(data);
 }
 
-function settingsOf(body: JsonObject): RequestSettings {
+function settingsOf(body: JsonObject, mask: TextMask | null): RequestSettings {
   const options = isObject(body.options) ? body.options : null;
   const number = (name: string) => {
     const value = isNumber(body[name]) ? body[name] : options?.[name];
     return isNumber(value) ? value : undefined;
   };
-  const encoding = textIn(body, "encoding_format");
+  const encoding = textIn(body, "encoding_format", mask);
   return {
     maxTokens: number("max_completion_tokens") ?? number("max_output_tokens") ??
       number("max_tokens") ?? number("num_predict"),
@@ -292,14 +302,14 @@ function settingsOf(body: JsonObject): RequestSettings {
     choices: number("n"),
     isStream: body.stream === true,
     isJson: isJsonRequested(body),
-    serviceTier: tierIn(body),
+    serviceTier: tierIn(body, mask),
     encodingFormats: encoding === undefined ? undefined : [encoding],
   };
 }
 
-/** Returns the service tier, which is one word: any other text may be a key of the client. */
-function tierIn(value: JsonObject): string | undefined {
-  const tier = textIn(value, "service_tier");
+/** Returns the service tier, which is one word: any other text may be a secret of the client. */
+function tierIn(value: JsonObject, mask: TextMask | null): string | undefined {
+  const tier = textIn(value, "service_tier", mask);
   return tier !== undefined && SERVICE_TIER.test(tier) ? tier : undefined;
 }
 
@@ -309,16 +319,20 @@ function isJsonRequested(body: JsonObject): boolean {
 }
 
 /** Returns the facts of a response; those that it does not name are as before. */
-function factsOf(value: JsonObject, before: ResponseFacts): ResponseFacts {
+function factsOf(
+  value: JsonObject,
+  before: ResponseFacts,
+  mask: TextMask | null,
+): ResponseFacts {
   const [first] = Array.isArray(value.data) ? value.data : [];
   const vector = isObject(first) ? first.embedding : undefined;
   const [embedding] = Array.isArray(value.embeddings) ? value.embeddings : [];
   const numbers = Array.isArray(vector) ? vector : embedding;
   return {
-    model: textIn(value, "model") ?? before.model,
-    id: textIn(value, "id") ?? before.id,
-    serviceTier: tierIn(value) ?? before.serviceTier,
-    fingerprint: textIn(value, "system_fingerprint") ?? before.fingerprint,
+    model: textIn(value, "model", mask) ?? before.model,
+    id: textIn(value, "id", mask) ?? before.id,
+    serviceTier: tierIn(value, mask) ?? before.serviceTier,
+    fingerprint: textIn(value, "system_fingerprint", mask) ?? before.fingerprint,
     dimensions: Array.isArray(numbers) ? numbers.length : before.dimensions,
   };
 }
@@ -329,10 +343,15 @@ function reasonIn(part: JsonValue | undefined): string | undefined {
   return [part.finish_reason, part.stop_reason, part.done_reason].find(isFilledText);
 }
 
-function textIn(value: JsonObject, name: string): string | undefined {
+function textIn(value: JsonObject, name: string, mask: TextMask | null): string | undefined {
   const text = value[name];
   // Azure begins streams with an empty model and ID.
-  return isFilledText(text) ? cutText(text) : undefined;
+  return isFilledText(text) ? shownText(text, mask) : undefined;
+}
+
+/** Returns a text as the span has it. A provider may repeat the key that the client has sent it. */
+function shownText(text: string, mask: TextMask | null): string {
+  return cutText(mask === null ? text : mask(text));
 }
 
 function isNumber(value: JsonValue | undefined): value is number {

@@ -1,5 +1,5 @@
 import type { SpanContext } from "@opentelemetry/api";
-import type { AttemptSpan, CalledProvider, CallSpan } from "../../core/call_span.ts";
+import type { AttemptSpan, CalledProvider, CallSpan, TextMask } from "../../core/call_span.ts";
 import { AttemptFacts, newSilentAttempt, type NextTurn } from "./attempt_facts.ts";
 
 /** Dependencies of the span of a call besides its identity. */
@@ -34,11 +34,11 @@ export class OpenCall implements CallSpan {
     this.#turn = turn;
   }
 
-  beginAttempt(called: CalledProvider): AttemptSpan {
+  beginAttempt(called: CalledProvider, mask: TextMask | null): AttemptSpan {
     const spanId = this.#newSpanId();
     const traceparent = `00-${this.traceId}-${spanId}-0${this.context.traceFlags}`;
     return this.isExported
-      ? new AttemptFacts(spanId, traceparent, this.#turn, called)
+      ? new AttemptFacts(spanId, traceparent, { turn: this.#turn, called, mask })
       : newSilentAttempt(traceparent);
   }
 }

@@ -97,6 +97,32 @@ Deno.test("a name is the named model in a header too, with a slash, and by a pat
   }
 });
 
+Deno.test("a named model may be called auto, which is then that of the name alone", async () => {
+  const file = FILE.replace(
+    "  counter:",
+    "  auto: {targets: [{provider: two, model: open}]}\n  counter:",
+  );
+  const cases = [
+    ["auto", ["two", "open"], "model:auto"],
+    ["", ["one", "big"], "model:coder"],
+    ["one/auto", ["one", "big"], "model:coder"],
+  ] as const;
+  for (const [model, target, route] of cases) {
+    const over = gateway("", file);
+    const headers: Record<string, string> = model === "auto"
+      ? {}
+      : { "x-gateway-route": "model:coder" };
+    const reply = await over.post("/chat/completions", { model, ...CHAT }, headers);
+    assertEquals([model, reply.status], [model, 200], reply.text);
+    assertEquals([model, ...served(over)], [model, ...target]);
+    assertEquals([model, reply.headers.get("x-gateway-route")], [model, route]);
+  }
+  const { get } = gateway("", file);
+  const { data } = (await get("/models")).json;
+  const ids = Array.isArray(data) ? data.map((one) => Object(one).id) : [];
+  assertEquals(ids.slice(0, 4), ["coder", "team/writer", "auto", "counter"]);
+});
+
 Deno.test("a forced route of a named model does not serve other models than those of its targets", async () => {
   const { post } = gateway();
   const headers = { "x-gateway-route": "model:coder" };

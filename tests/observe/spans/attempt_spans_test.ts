@@ -159,6 +159,39 @@ Deno.test("a tier that is no word, and a format of encoding in a chat, are in no
   }
 });
 
+Deno.test("a client's key that a provider repeats, or the client sends as a model, is in no span", async () => {
+  const key = "ownkeyofada";
+  const config = `${oneProvider(URL_OF_UP)}
+telemetry: {provider_names: {up: openai}}
+security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}
+`;
+  // The key at the place where texts are cut.
+  const long = `${"x".repeat(250)}${key}`;
+  const said = { id: key, model: long, service_tier: key, system_fingerprint: `fp ${key}` };
+  const request = (stream: boolean) =>
+    chatRequest({
+      headers: { authorization: `Bearer ${key}` },
+      body: { model: long, service_tier: key, stream },
+    });
+  const replies = [
+    () => answers(200, { ...COMPLETION, ...said }),
+    sse(chunk({ finish_reason: key }, said), "data: [DONE]\n\n"),
+  ];
+  for (const [at, reply] of replies.entries()) {
+    const { attempts: [attempt], all } = await attemptsOf(config, request(at === 1), reply);
+    const parts = all.map(({ name, attributes, events }) => [name, attributes, events]);
+    assert(!JSON.stringify(parts).includes(key.slice(0, 6)), JSON.stringify(parts));
+    const attributes = modelAttributes(attempt);
+    assertEquals(attributes["gen_ai.response.id"], "[client_key]");
+    assertEquals(attributes["openai.response.system_fingerprint"], "fp [client_key]");
+    assertEquals(attributes["gen_ai.response.finish_reasons"], [
+      at === 1 ? "[client_key]" : "stop",
+    ]);
+    assertEquals(attributes["gen_ai.request.model"], `${"x".repeat(250)}[clien`);
+    assertEquals(attributes["gen_ai.response.model"], `${"x".repeat(250)}[clien`);
+  }
+});
+
 Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
   const { attempts: [attempt] } = await attemptsOf(
     oneProvider(URL_OF_UP),

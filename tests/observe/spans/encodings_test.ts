@@ -76,7 +76,7 @@ async function spansOf(
   spans.begin(report, new Headers({ tracestate: "vendor=1" }));
   const [seed = 0, input = 0, output = 0] = counts;
   for (const [at, one] of report.attempts.entries()) {
-    const span = report.span?.beginAttempt({ type: "compat", base_url: "http://up.test/v1" });
+    const span = report.span?.beginAttempt({ type: "compat", base_url: "http://up.test/v1" }, null);
     if (span === undefined || at % 2 === 1) continue;
     const body = { seed, top_p: input / 7, stream: at === 0, n: output };
     span.sent("/chat/completions", new TextEncoder().encode(JSON.stringify(body)));

@@ -73,7 +73,7 @@ Deno.test("a session is the conversation of an attempt, and the ID of a user is 
 });
 
 Deno.test("the reasons of choices have the order of the choices, whichever ends first", () => {
-  const facts = new AttemptFacts("1", "", () => null);
+  const facts = new AttemptFacts("1", "", { turn: () => null });
   for (const [index, finish_reason] of [[1, "length"], [0, "stop"]] as const) {
     const data = JSON.stringify({ choices: [{ index, finish_reason }] });
     facts.receivedRecords([{ event: null, data, raw: null }]);
@@ -165,7 +165,7 @@ Deno.test("an attempt of a trace that is not sampled reads no body", async () =>
     const traceparent = `00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-${sampled}`;
     const report = reportOf({ traceparent });
     spans.begin(report, new Headers());
-    const span = report.span?.beginAttempt({ type: "compat", base_url: "http://up.test/v1" });
+    const span = report.span?.beginAttempt({ type: "compat", base_url: "http://up.test/v1" }, null);
     span?.sent("/chat/completions", new TextEncoder().encode('{"seed": 7}'));
     return [span instanceof AttemptFacts, span?.traceparent.slice(-3)];
   };
@@ -175,11 +175,12 @@ Deno.test("an attempt of a trace that is not sampled reads no body", async () =>
 
 Deno.test("the scan of a large response ends with its span", async () => {
   let turns = 0;
-  const facts = new AttemptFacts("", "", () => {
+  const turn = () => {
     turns += 1;
     facts.end();
     return Promise.resolve();
-  });
+  };
+  const facts = new AttemptFacts("", "", { turn });
   facts.receivedBody(new TextEncoder().encode(`{"id": "${"x".repeat(2_000_000)}"}`));
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
   assertEquals(turns, 1);
@@ -188,7 +189,7 @@ Deno.test("the scan of a large response ends with its span", async () => {
 Deno.test("the counts of an attempt are read once, when its span ends", () => {
   // Their source refers to all of the call, which is not to live as long as the report.
   let reads = 0;
-  const facts = new AttemptFacts("", "", () => null);
+  const facts = new AttemptFacts("", "", { turn: () => null });
   facts.uses(() => {
     reads += 1;
     return USAGE;
