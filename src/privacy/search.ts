@@ -170,28 +170,23 @@ export function behindEscapes(text: string, matches: readonly Match[]): readonly
 }
 
 /** A quote that ends a text in JSON, which may be cut behind it. */
-const END_QUOTE = /"\s*(?:[,:}\]]|$)/y;
+const END_QUOTE = /"\s{0,64}(?:[,:}\]]|$)/y;
 
-/**
- * What is between the texts of JSON: signs, and what is no value of a rule in any JSON, as a number
- * of few digits.
- */
+/** Signs between the texts of JSON, and what is no value in any JSON, such as a short number. */
 const STRUCTURE = /^(?:[\s,:{}[\]]|(?<=[\s,:[])(?:true|false|null|[\d.eE+-]{1,8})(?=[\s,}\]]))*$/;
 
 /** Quotes in a match up to which its texts are replaced one by one: a request may have many. */
 const MAX_QUOTE_COUNT = 16;
 
 /**
- * Returns the parts of a match that are replaced in the content of JSON: a pattern such as `\S+` may
- * match over the end of a text, and what is between its texts stays. The whole match if anything
- * else is there that may be a value.
+ * Returns the parts of a match that are replaced in the content of JSON: a pattern such as `\S+`
+ * may match over the end of a text, and what is between the texts stays. The whole match if
+ * anything else is there that may be a value.
  */
 export function insideTexts(text: string, match: Match): readonly Match[] {
   const { start, end } = match;
-  const quotes: number[] = [];
-  for (let at = text.indexOf('"', start); at >= 0 && at < end; at = text.indexOf('"', at + 1)) {
-    if (!isEscaped(text, at)) quotes.push(at);
-  }
+  const quotes = text.slice(start, end).matchAll(/"/g).map(({ index }) => start + index)
+    .filter((at) => !isEscaped(text, at)).toArray();
   const [first] = quotes;
   if (first === undefined || quotes.length > MAX_QUOTE_COUNT) return [match];
   END_QUOTE.lastIndex = first;
