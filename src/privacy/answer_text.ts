@@ -1,7 +1,7 @@
 import { countMatch, newPrivacyCounts, type PrivacyCounts } from "../core/privacy_counts.ts";
-import type { Span } from "../formats/edit.ts";
+import { type Span, splice } from "../formats/edit.ts";
 import { findTokens, type FoundToken, tokenHeldFrom, tokenSteps } from "./restore.ts";
-import { behindEscapes, heldFrom, newSearch, search } from "./search.ts";
+import { behindEscapes, heldFrom, insideTexts, newSearch, search } from "./search.ts";
 import { withoutBorders } from "./text_borders.ts";
 import type { Match, Rule, TokenMap } from "./types.ts";
 
@@ -94,6 +94,18 @@ export function newMaskText(rules: readonly Rule[]): AnswerText {
   return newRuleText(rules.map((rule) => ({ ...rule, action: "mask" })), newPrivacyCounts());
 }
 
+/** Returns what is in the place of a match that a rule masks. */
+function maskOf(text: string, match: Match, kind: TextKind): string {
+  const mask = `[${match.label}]`;
+  if (kind !== "json") return mask;
+  const { start, end } = match;
+  const parts = insideTexts(text, match);
+  return splice(
+    text.slice(start, end),
+    parts.map((one) => ({ start: one.start - start, end: one.end - start, text: mask })),
+  );
+}
+
 /** Returns the search for the matches of response rules, of which a token is none. */
 export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): AnswerText {
   let isRefused = false;
@@ -110,14 +122,11 @@ export function newRuleText(rules: readonly Rule[], counts: PrivacyCounts): Answ
   }
 
   const partsOf = (text: string, matches: readonly Match[], kind: TextKind) =>
-    (kind === "json" ? behindEscapes(text, matches) : matches).map((
-      { start, end, rule, label },
-    ) => ({
-      start,
-      end,
-      text: rule.action === "mask" && kind !== "signed" ? `[${label}]` : null,
-      rule,
-    })).sort((a, b) => a.start - b.start);
+    (kind === "json" ? behindEscapes(text, matches) : matches).map((match) => {
+      const { start, end, rule } = match;
+      const isMasked = rule.action === "mask" && kind !== "signed";
+      return { start, end, text: isMasked ? maskOf(text, match, kind) : null, rule };
+    }).sort((a, b) => a.start - b.start);
 
   const whole = (text: string, kind: TextKind) =>
     clean.has(text) ? [] : partsOf(text, remember(text, search(text, rules)), kind);

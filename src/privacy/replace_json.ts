@@ -13,7 +13,7 @@ import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
 import { inverted, type Move, movesOf } from "./moves.ts";
 import type { OpenedSeal } from "./seals.ts";
-import { behindEscapes, joinStrings, newSearch } from "./search.ts";
+import { behindEscapes, insideTexts, joinStrings, newSearch } from "./search.ts";
 import { MAX_VALUE_COUNT } from "./tokens.ts";
 import type { CallPrivacy, Match, Scopes } from "./types.ts";
 
@@ -91,7 +91,7 @@ function* replaceValues(
     }
   }
   return (yield* refuseMatches(text, found)) ??
-    (yield* edit(privacy, { text, value }, found, options));
+    (yield* edit(privacy, { text, value }, found.map(insideItsTexts), options));
 }
 
 /** Returns the document like `replaceJson`; the same one if no value was replaced. */
@@ -225,6 +225,12 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
     { kind: "rule", rule },
     yield* shownPath(text, fixed.string.start, found),
   );
+}
+
+/** Returns a string with the parts of its matches that are replaced. */
+function insideItsTexts({ string, matches }: FoundString): FoundString {
+  if (string.isJson !== true) return { string, matches };
+  return { string, matches: matches.flatMap((match) => insideTexts(string.text, match)) };
 }
 
 function findString(

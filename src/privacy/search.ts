@@ -1,4 +1,4 @@
-import { behindJsonEscape } from "./detectors/characters.ts";
+import { behindJsonEscape, isEscaped } from "./detectors/characters.ts";
 import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
 import { CORE_CHARS, MAX_LABEL_CHARS, newTokenPattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
@@ -167,6 +167,39 @@ export function behindEscapes(text: string, matches: readonly Match[]): readonly
     start: behindJsonEscape(text, match.start),
     end: Math.min(text.length, behindJsonEscape(text, match.end)),
   })).filter(({ start, end }) => start < end);
+}
+
+/** A quote that ends a text in JSON, which may be cut behind it. */
+const END_QUOTE = /"\s{0,64}(?:[,:}\]]|$)/y;
+
+/** Signs between the texts of JSON, and what is no value in any JSON, such as a short number. */
+const STRUCTURE = /^(?:[\s,:{}[\]]|(?<=[\s,:[])(?:true|false|null|[\d.eE+-]{1,8})(?=[\s,}\]]))*$/;
+
+/** Quotes in a match up to which its texts are replaced one by one: a request may have many. */
+const MAX_QUOTE_COUNT = 16;
+
+/**
+ * Returns the parts of a match that are replaced in the content of JSON: a pattern such as `\S+`
+ * may match over the end of a text, and what is between the texts stays. The whole match if
+ * anything else is there that may be a value.
+ */
+export function insideTexts(text: string, match: Match): readonly Match[] {
+  const { start, end } = match;
+  const quotes = text.slice(start, end).matchAll(/"/g).map(({ index }) => start + index)
+    .filter((at) => !isEscaped(text, at)).toArray();
+  const [first] = quotes;
+  if (first === undefined || quotes.length > MAX_QUOTE_COUNT) return [match];
+  END_QUOTE.lastIndex = first;
+  let isInside = END_QUOTE.test(text);
+  let from = start;
+  const parts: Match[] = [];
+  for (const quote of [...quotes, end]) {
+    if (!isInside && !STRUCTURE.test(text.slice(from, quote))) return [match];
+    if (isInside && quote > from) parts.push({ ...match, start: from, end: quote });
+    isInside = !isInside;
+    from = quote + 1;
+  }
+  return parts;
 }
 
 /** The longest token; it may begin so far before a match that it overlaps. */

@@ -31,12 +31,13 @@ const ASCII = /^[\0-\x7f]*$/;
 /**
  * Returns a text with one letter case, one sigma, as a word in lower case ends with another, and
  * with accents as characters of their own, as which either text may have them. A capital ẞ is only
- * in lower case the letter whose other case is SS.
+ * in lower case the letter whose other case is SS, and the dot of a Turkish İ is that of an i.
  */
 function fold(text: string): string {
   return ASCII.test(text)
     ? text.toLowerCase()
-    : text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFD");
+    : text.toLowerCase().toUpperCase().toLowerCase().replaceAll("ς", "σ").normalize("NFD")
+      .replaceAll("i\u0307", "i");
 }
 
 /** Characters that one character of a phrase may be in another letter case, at most. */

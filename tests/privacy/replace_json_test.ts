@@ -319,6 +319,27 @@ Deno.test("arguments of a tool stay JSON where a match of a pattern begins or en
   }
 });
 
+Deno.test("arguments of a tool stay JSON where a pattern matches over the end of a text, of which each is a value", async () => {
+  const cases = [
+    ['{"cmd":"use pass=hunter2","in":5,"dry":true}', '{"cmd":"use T","T":5,"T":true}'],
+    ['{"cmd": "pass=hunter2", "in": 5}', '{"cmd": "T", "in": 5}'],
+    [String.raw`["pass=hunter2\\","a\"b"]`, '["T","T"]'],
+    ['{"a":{"pass=hunter2":"b"}}', '{"a":{"T":"T"}}'],
+    // A number that may be a value does not stay.
+    ['{"cmd":"pass=hunter2","in":123456789}', '{"cmd":"T'],
+  ] as const;
+  for (const [args, expected] of cases) {
+    const privacy = callWith(String.raw`pattern: 'pass=\S+', action: replace`);
+    const call = { id: "c", function: { name: "f", arguments: args } };
+    const request = JSON.stringify({ messages: [{ tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const written: string = JSON.parse(sent).messages[0].tool_calls[0].function.arguments;
+    assertEquals(written.replaceAll(/qz\w+/g, "T"), expected);
+    assertEquals(privacy.counts.matches.map(({ count }) => count), [1]);
+    if (!expected.endsWith("T")) assertEquals(restoreJson(sent, privacy.tokens), request);
+  }
+});
+
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {
   const pieces = [
     ..."bfnrtu0041'\\ \n\f\t,:;@/".split(""),

@@ -60,6 +60,30 @@ Deno.test("masked arguments of a tool stay JSON where a value seems to begin wit
   assertEquals(JSON.parse(finished.arguments), { to: "A\f[email]" });
 });
 
+Deno.test("masked arguments of a tool stay JSON where a pattern matches over the end of a text, whole and cut anywhere", () => {
+  const rule = String.raw`pattern: 'pass=\S+', phase: response, action: mask`;
+  const written = '{"cmd":"use pass=hunter2","in":5,"dry":true}';
+  const expected = '{"cmd":"use [value]","[value]":5,"[value]":true}';
+  const text = JSON.stringify({ arguments: written });
+  assertEquals(
+    JSON.parse(finishDocument(rules(rule).answer, text, PLAIN)).arguments,
+    expected,
+  );
+  const call = (piece: string) =>
+    chunk({ tool_calls: [{ index: 0, function: { arguments: piece } }] });
+  for (let size = 1; size < written.length; size++) {
+    const sent = Array.from(
+      { length: Math.ceil(written.length / size) },
+      (_, at) => call(written.slice(at * size, (at + 1) * size)),
+    );
+    const { records } = run(rules(rule).answer, [...sent, chunk({}, "tool_calls"), DONE]);
+    const delivered = records.map(({ data }) =>
+      /"arguments":("(?:[^"\\]|\\.)*")/.exec(data)?.[1] ?? '""'
+    );
+    assertEquals(delivered.map((one) => JSON.parse(one)).join(""), expected);
+  }
+});
+
 Deno.test("a text with the character that separates texts in a search is one text for contains", () => {
   const rule = "pattern: 'B-[0-9]{6}', contains: [badge], phase: response, action: mask";
   const finish = (value: object) =>

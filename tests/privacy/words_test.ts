@@ -39,6 +39,9 @@ Deno.test("words of letters beyond ASCII are found in any letter case, also wher
     assertEquals(valuesOf(`${text}野 x${text}`, rule), [], text);
   }
   assertEquals(valuesOf("😀𠮷野家😀", rule), ["𠮷野家"]);
+  for (const text of ["İSTANBUL", "istanbul", "Blue İZMİR"]) {
+    assertEquals(valuesOf(`(${text})`, 'words: [istanbul, "blue izmir"], action: mask'), [text]);
+  }
 });
 
 Deno.test("a letter with accents and the letter before its accents are the same", () => {
