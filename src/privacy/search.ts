@@ -175,6 +175,9 @@ const END_QUOTE = /"\s{0,64}(?:[,:}\]]|$)/y;
 /** Signs between the texts of JSON, and what is no value in any JSON, such as a short number. */
 const STRUCTURE = /^(?:[\s,:{}[\]]|(?<=[\s,:[])(?:true|false|null|[\d.eE+-]{1,8})(?=[\s,}\]]))*$/;
 
+/** A number of a member, of which a pattern that matches its name may mean the value. */
+const NAMED_NUMBER = /^\s*:\s*[-\d]/;
+
 /** Quotes in a match up to which its texts are replaced one by one: a request may have many. */
 const MAX_QUOTE_COUNT = 16;
 
@@ -194,7 +197,11 @@ export function insideTexts(text: string, match: Match): readonly Match[] {
   let from = start;
   const parts: Match[] = [];
   for (const quote of [...quotes, end]) {
-    if (!isInside && !STRUCTURE.test(text.slice(from, quote))) return [match];
+    if (!isInside) {
+      const between = text.slice(from, quote);
+      const isOfFirst = parts.length === 1 && NAMED_NUMBER.test(between);
+      if (isOfFirst || !STRUCTURE.test(between)) return [match];
+    }
     if (isInside && quote > from) parts.push({ ...match, start: from, end: quote });
     isInside = !isInside;
     from = quote + 1;

@@ -340,6 +340,17 @@ Deno.test("arguments of a tool stay JSON where a pattern matches over the end of
   }
 });
 
+Deno.test("a number in arguments of a tool is replaced where a pattern matches it with the name of its member", async () => {
+  for (const pattern of [String.raw`pin\W+\d{4}`, String.raw`"pin":\s*\d{4}\D`]) {
+    for (const args of ['{"pin":1234,"in":5}', '{"in":5, "pin": 1234}']) {
+      const privacy = callWith(`pattern: '${pattern}', action: replace`);
+      const call = { id: "c", function: { name: "f", arguments: args } };
+      const sent = await replaced(privacy, JSON.stringify({ messages: [{ tool_calls: [call] }] }));
+      assertEquals(sent.includes("1234"), false, `${pattern} ${args}`);
+    }
+  }
+});
+
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {
   const pieces = [
     ..."bfnrtu0041'\\ \n\f\t,:;@/".split(""),
