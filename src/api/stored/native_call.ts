@@ -9,6 +9,7 @@ import type { MultipartBody } from "../../formats/multipart.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { prepareForAccounts } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
+import { turnForText } from "../../traffic/loop_turns.ts";
 import type { Place, ResponseHandler } from "../../call/inference.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
 import { lostFields } from "../../wires/prompt_encoder.ts";
@@ -113,7 +114,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
   }
   if (!candidate.ok) return candidate;
   const reply = await forward(call, candidate.value, isRetried);
-  return reply.ok ? await rewrite(native, received, reply.value) : reply;
+  return reply.ok ? await rewrite(call, native, received, reply.value) : reply;
 }
 
 /** The valid resource of a response. */
@@ -122,6 +123,7 @@ interface Received {
 }
 
 async function rewrite(
+  { state: { turns } }: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -129,6 +131,7 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
+  await turnForText(turns, document.text.length);
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);

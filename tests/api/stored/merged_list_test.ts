@@ -3,6 +3,7 @@ import { isObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
 import { answers } from "../../support/chat_call.ts";
+import { heldTurns } from "../../support/held_turns.ts";
 import { type PoolGateway, poolGateway, refusal } from "../../support/pool_gateway.ts";
 
 const CONFIG = `
@@ -91,6 +92,32 @@ Deno.test("the files that two accounts of one project both have are listed once"
 Deno.test("files of the same second are all listed, in the order of the accounts", async () => {
   const pool = { "sk-a": { a1: 1, a2: 1 }, "sk-b": { b1: 1, b2: 1 } };
   assertEquals(await readAll(gateway(pool), "limit=1"), ["a1", "a2", "b1", "b2"]);
+});
+
+Deno.test("large pages of several accounts are read, and put together, in a turn each", async () => {
+  const pool = gateway({});
+  const file = { id: "x", object: "file", filename: "x".repeat(256 * 1024) };
+  for (const key of Object.keys(EACH)) {
+    pool.answer(key, () => answers(200, { object: "list", data: [file], has_more: false }));
+  }
+  const held = heldTurns();
+  Object.assign(pool.gateway.state, { turns: held.turns });
+  assertEquals((await pool.get("/files")).status, 200);
+  const turns = held.kinds.filter((kind) => kind === "large").length;
+  // Each page is scanned, parsed, looked up and cut into objects.
+  assertEquals(turns, 2 * 4 + 1);
+});
+
+Deno.test("a list with a limit below one, which some providers accept, is one without a limit", async () => {
+  const pool = gateway({});
+  for (const [key, files] of Object.entries(EACH)) {
+    pool.answer(key, () => answers(200, pageOf(files, new URL("http://up/files?limit=9"))));
+  }
+  for (const limit of ["-1", "-Infinity", "0.5", "0", "x"]) {
+    const page = await pool.get(`/files?limit=${limit}`);
+    const data = Array.isArray(page.json.data) ? page.json.data.filter(isObject) : [];
+    assertEquals(data.map(({ id }) => id), ALL, limit);
+  }
 });
 
 Deno.test("a list of several accounts has the bytes of each object", async () => {

@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
+import { heldTurns } from "../../support/held_turns.ts";
 import { nativeConfig, type NativeGateway, nativeGateway } from "../../support/native_gateway.ts";
 
 const ADA = keyOf("ada"), BOB = keyOf("bob");
@@ -52,6 +53,48 @@ Deno.test("a list omits the objects of other keys and nothing else", async () =>
     '{"object":"list", "data":[{"id":"b1"},{"id":"old"},{"no":"id"}],' +
       '"first_id":"b1","last_id":null,"has_more":true}',
   );
+});
+
+Deno.test("the owners of many objects of a list are looked up in pieces of 1,000, each in a turn", async () => {
+  const data = Array.from({ length: 2_500 }, (_, at) => ({ id: `x${at}` }));
+  const calls = await gateway(OWNERS, () => ({ object: "list", data, has_more: false }));
+  const held = heldTurns("rest");
+  const lookups: number[] = [];
+  const { objects } = calls.state;
+  const { chat_completion: owners } = objects.owners;
+  const watched = {
+    ...owners,
+    findBindings(ids: readonly string[]) {
+      lookups.push(ids.length);
+      return owners.findBindings(ids);
+    },
+  };
+  Object.assign(calls.state, {
+    turns: held.turns,
+    objects: { ...objects, owners: { ...objects.owners, chat_completion: watched } },
+  });
+  const answer = calls.get(PATH, ADA);
+  for (const before of [[], [1_000], [1_000, 1_000]]) {
+    await held.waits(1);
+    assertEquals(lookups, before);
+    held.begin();
+  }
+  assertEquals((await answer).json.data, []);
+  assertEquals(lookups, [1_000, 1_000, 500]);
+});
+
+Deno.test("the objects of a page of 256 KiB are looked up and written in a turn each", async () => {
+  const data = [{ id: "a1", note: "x".repeat(256 * 1024) }, { id: "b1" }];
+  const page = { object: "list", data, has_more: false };
+  async function largeTurns(security: string): Promise<number> {
+    const calls = await gateway(OWNERS, () => page, security);
+    const held = heldTurns();
+    Object.assign(calls.state, { turns: held.turns });
+    assertEquals((await calls.get(PATH, ADA)).status, 200);
+    return held.kinds.filter((kind) => kind === "large").length;
+  }
+  const unchanged = await largeTurns(twoKeys(", isolate_clients: false"));
+  assertEquals(await largeTurns(twoKeys()), unchanged + 2);
 });
 
 Deno.test("a list without objects of other keys is forwarded unchanged, and so is each list without isolation", async () => {
