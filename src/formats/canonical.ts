@@ -7,7 +7,7 @@ const MAX_DEPTH = 1_000;
  * Maximum number of steps, so that no text takes long in one piece: an element is one, a member,
  * which is sorted by its key, ten.
  */
-const MAX_STEPS = 200_000, MEMBER_STEPS = 10;
+const MAX_STEPS = 200_000, MEMBER_STEPS_COUNT = 10;
 
 interface Container {
   readonly isObject: boolean;
@@ -45,7 +45,7 @@ export function canonicalJson(text: string): string | null {
     const container = open.at(-1);
     if (value !== null) {
       if (container === undefined) return value;
-      steps += container.isObject ? MEMBER_STEPS : 1;
+      steps += container.isObject ? MEMBER_STEPS_COUNT : 1;
       if (steps > MAX_STEPS) return null;
       container.items.push({ key: container.key, text: value });
     }

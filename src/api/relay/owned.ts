@@ -21,9 +21,8 @@ import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { wrongField } from "../items/shape.ts";
 import { spellingProblem } from "../stored/identifier.ts";
-import { callNative, type NativeCall } from "../stored/native_call.ts";
+import { callNative, MAX_LIST_OBJECTS, type NativeCall } from "../stored/native_call.ts";
 import { listOwned } from "../stored/owned_list.ts";
-import { findListed } from "../stored/own_page.ts";
 import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
 
@@ -246,9 +245,10 @@ async function bindResults(
   { data }: JsonObject,
   sender: Sender,
 ): Promise<Result<void>> {
-  const batches = Array.isArray(data) ? data.filter(isObject) : [];
+  const batches = Array.isArray(data) ? data.slice(0, MAX_LIST_OBJECTS).filter(isObject) : [];
   const ids = batches.map(({ id }) => isExactId(id) ? boundId("batch", id) : "");
-  const bindings = await findListed(call, "relayed_object", ids.filter((id) => id !== ""));
+  const { relayed_object: owners } = call.state.objects.owners;
+  const bindings = await owners.findBindings(ids.filter((id) => id !== ""));
   // A list is served without the store: the files get their owner when their batch is read.
   if (!bindings.ok) return success(undefined);
   for (const [index, batch] of batches.entries()) {

@@ -201,7 +201,6 @@ async function itemsOf(
   const ids = data.map(({ id }) => typeof id === "string" ? id : "");
   const visible = await visibleObjects(call, ids, list);
   if (!visible.ok) return visible;
-  await turnForText(call.state.turns, text.length);
   const start = members.find(({ key }) => key === "data")?.start ?? 0;
   const spans = parseElements(text, start);
   return success(data.map((resource, index) => {

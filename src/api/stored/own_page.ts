@@ -2,7 +2,6 @@ import { isObject, type JsonDocument, type JsonObject } from "../../core/json/js
 import { type Result, success } from "../../core/failure/result.ts";
 import { type Edit, parseElements, replaceValue, splice } from "../../formats/edit.ts";
 import type { Call } from "../../call/call.ts";
-import { turnAmong, turnForText } from "../../traffic/loop_turns.ts";
 import { isHidden, mayUseUnknown, refuseOrigin } from "../../routing/ownership.ts";
 import type { Binding, Shown } from "../../store/bindings.ts";
 import { shownText } from "./shown_object.ts";
@@ -52,7 +51,6 @@ export async function ownPage(
   const ids = objectsOf(document).map(({ id = null }) => id);
   const visible = await visibleObjects(call, ids.filter(isText), listed);
   if (!visible.ok) return visible;
-  await turnForText(call.state.turns, document.text.length);
   return success(pageOf(document, limit, {
     isShown: ({ id = null }) => !isText(id) || visible.value.has(id),
     written: ({ id = null }, text) =>
@@ -120,7 +118,7 @@ export async function visibleObjects(
   { type, idOf }: ListedObjects,
 ): Promise<Result<ReadonlyMap<string, Shown | undefined>>> {
   if (!isRewritten(call)) return success(new Map(ids.map((id) => [id, undefined])));
-  const bindings = await findListed(call, type, ids.map(idOf));
+  const bindings = await call.state.objects.owners[type].findBindings(ids.map(idOf));
   if (!bindings.ok) return bindings;
   const found = ids.map((id) => [id, bindings.value.get(idOf(id)) ?? null] as const);
   const visible = isFiltered(call) ? found.filter(([, one]) => isListed(call, one)) : found;
@@ -131,28 +129,6 @@ export async function visibleObjects(
       ),
     ),
   );
-}
-
-/** Number of objects of a list whose owners are looked up in one piece. */
-const LOOKED_UP_COUNT = 1_000;
-
-/**
- * Returns the bindings of the objects of a list, which may have a hundred thousand of them: each
- * piece has a turn, and other lookups of a store go on between the pieces.
- */
-export async function findListed(
-  { state: { objects, turns } }: Call,
-  type: ListedObjects["type"],
-  ids: readonly string[],
-): Promise<Result<ReadonlyMap<string, Binding>>> {
-  const all = new Map<string, Binding>();
-  for (let at = 0; at < ids.length; at += LOOKED_UP_COUNT) {
-    await turnAmong(turns, ids.length);
-    const found = await objects.owners[type].findBindings(ids.slice(at, at + LOOKED_UP_COUNT));
-    if (!found.ok) return found;
-    for (const [id, binding] of found.value) all.set(id, binding);
-  }
-  return success(all);
 }
 
 /** True if a page of a list may differ from that of its account. */

@@ -60,7 +60,7 @@ function toRemove(
       type,
       key,
     );
-    // Asked for apart: an order of several columns would sort all creators that have as much.
+    // A query apart: an order of two columns would sort all creators that have as much.
     const own = database.row(
       `select share from share where type = ?1 and share = ?3 and ${column} = ?4 and ${hasOther}`,
       type,
@@ -68,7 +68,9 @@ function toRemove(
       share,
       largest === undefined ? null : integerOf(largest, "size"),
     );
-    if (largest !== undefined) return oldestOf(database, type, textOf(own ?? largest, "share"), key);
+    if (largest !== undefined) {
+      return oldestOf(database, type, textOf(own ?? largest, "share"), key);
+    }
   }
   return database.row(
     "select key from record where type = ? and key <> ? order by seq limit 1",
