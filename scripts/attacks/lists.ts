@@ -15,6 +15,12 @@ const LIST_COUNT = 8;
 /** Objects of a list that has too many, and of one of 16 MB. */
 const MANY_COUNT = 200_000, LARGE_COUNT = 9_900, LARGE_CHARS = 1_560;
 
+/**
+ * Bound of the growth in MiB for the 256 MiB that count: a list is in memory as bytes, as text, as
+ * values and as what is written of it.
+ */
+const MAX_LISTS_MIB = 6 * 256;
+
 /** Keys of a provider, whose lists the gateway puts together. */
 const TWO_KEYS = [{ name: "a", value: "any-a" }, { name: "b", value: "any-b" }];
 
@@ -44,6 +50,7 @@ function lists(
     // Made in the process of the upstream only.
     upstream: () =>
       new Response(list ??= listOf(...size), { headers: { "content-type": "application/json" } }),
+    maxGrowthMib: () => MAX_LISTS_MIB,
     load: async ({ url }, times) =>
       outcomeOf(
         await many(
