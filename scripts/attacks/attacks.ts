@@ -1,6 +1,8 @@
+import { cachedAnswers } from "./cached_answers.ts";
 import { images } from "./images.ts";
 import { keptTexts } from "./kept_texts.ts";
 import { largeMessages } from "./large_messages.ts";
+import { largeLists } from "./lists.ts";
 import { nestedJson } from "./nested_json.ts";
 import { patterns } from "./patterns.ts";
 import { rateBuckets } from "./rate_buckets.ts";
@@ -21,6 +23,8 @@ export const ATTACKS: readonly Attack[] = [
   refusedMessages,
   ...socketFloods,
   ...storedObjects,
+  ...largeLists,
+  ...cachedAnswers,
   strictCalls,
   images,
   rateBuckets,

@@ -3,6 +3,12 @@ import { endOfString, endOfValue, skipBlanks } from "../core/json/scan.ts";
 /** Nesting limit: no usual request is nested deeper, and such a text would only take memory. */
 const MAX_DEPTH = 1_000;
 
+/**
+ * Maximum number of steps, so that no text takes long in one piece: an element is one, a member,
+ * which is sorted by its key, ten.
+ */
+const MAX_STEPS = 200_000, MEMBER_STEPS_COUNT = 10;
+
 interface Container {
   readonly isObject: boolean;
   /** Values parsed so far, with their key if they are members of an object. */
@@ -15,10 +21,11 @@ interface Container {
  * Returns canonical JSON for cache keys: no white space, sorted members, minimal escapes. Numbers
  * keep their text and duplicate keys are preserved, so two requests that any parser could
  * distinguish never share a key. The text must be valid for `JSON.parse`; null if it is nested too
- * deeply.
+ * deeply, or has too many members and elements.
  */
 export function canonicalJson(text: string): string | null {
   const open: Container[] = [];
+  let steps = 0;
   let at = skipBlanks(text, 0);
   for (;;) {
     let value: string | null = null;
@@ -38,6 +45,8 @@ export function canonicalJson(text: string): string | null {
     const container = open.at(-1);
     if (value !== null) {
       if (container === undefined) return value;
+      steps += container.isObject ? MEMBER_STEPS_COUNT : 1;
+      if (steps > MAX_STEPS) return null;
       container.items.push({ key: container.key, text: value });
     }
     at = skipBlanks(text, at);

@@ -7,7 +7,7 @@ import { entryBytes } from "./response_cache.ts";
 /** Time after which a lookup in the state store is a miss. */
 const MAX_LOOKUP_MS = 500;
 
-/** Maximum number of lookups that the store has not ended; a further one is a miss. */
+/** Maximum number of keys whose lookups the store has not ended; a further one is a miss. */
 const MAX_LOOKUPS = 1_000;
 
 /** Maximum bytes of responses on their way into the store; a further response is not cached. */
@@ -34,17 +34,16 @@ export interface SharedCache {
  * unavailable, `isUp` returns false, and it is not queried.
  */
 export function newSharedCache(stored: CachedResponses, isUp: () => boolean): SharedCache {
-  let lookups = 0;
+  // One lookup for all calls that wait for a key: a small request must not cost a large response
+  // each time, of which only the client's bytes count.
+  const lookups = new Map<string, Promise<HttpResponse | null>>();
   let writingBytes = 0;
 
   async function read(key: string): Promise<HttpResponse | null> {
-    lookups++;
     try {
       return await stored.get(key);
     } catch {
       return null;
-    } finally {
-      lookups--;
     }
   }
 
@@ -63,8 +62,13 @@ export function newSharedCache(stored: CachedResponses, isUp: () => boolean): Sh
 
   return {
     get(key, user) {
-      const isAsked = isUp() && lookups < MAX_LOOKUPS;
-      return isAsked ? withinTime(read(key), user) : Promise.resolve(null);
+      const known = lookups.get(key);
+      if (!isUp() || (known === undefined && lookups.size >= MAX_LOOKUPS)) {
+        return Promise.resolve(null);
+      }
+      const looking = known ?? read(key).finally(() => lookups.delete(key));
+      lookups.set(key, looking);
+      return withinTime(looking, user);
     },
     set(key, response, ttlMs) {
       if (isUp()) void write(key, response, ttlMs);

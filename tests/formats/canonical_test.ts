@@ -53,6 +53,20 @@ Deno.test("a text nested deeper than any usual request has no canonical form", (
   assertEquals(canonicalJson(nested(1_000_000)), null);
 });
 
+Deno.test("a body of at most 10,000 members or 100,000 elements has a canonical form, together with a copy", () => {
+  const both = (body: string) => canonicalJson(`[${body},${body}]`);
+  const members = (count: number) =>
+    `{${Array.from({ length: count }, (_, at) => `"${10_000 + at}":1`).join(",")}}`;
+  // The two bodies are elements too.
+  const elements = (count: number) => `[${"1,".repeat(count - 1)}1]`;
+  assertEquals(canonicalJson(members(20_000))?.length, members(20_000).length);
+  assertEquals(canonicalJson(members(20_001)), null);
+  assert(both(members(9_999)) !== null);
+  assertEquals(both(members(10_000)), null);
+  assert(both(elements(99_999)) !== null);
+  assertEquals(both(elements(100_000)), null);
+});
+
 /** The same value with the members of all objects in the opposite order. */
 function reversed(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(reversed);

@@ -10,14 +10,15 @@ function responseOf(bytes: number): HttpResponse {
   return { status: 200, headers: {}, body: new Uint8Array(bytes) };
 }
 
-Deno.test("while 1,000 lookups have not ended, a further one is a miss without a request to the store", async () => {
+Deno.test("while 1,000 lookups have not ended, one of a further key is a miss without a request to the store", async () => {
   const world = scriptedWorld();
   const held: ((response: HttpResponse | null) => void)[] = [];
   const cache = newSharedCache({
     get: () => new Promise((resolve) => void held.push(resolve)),
     set() {},
   }, () => true);
-  const look = () => cache.get("key", { world, cancellation: new Cancellation() });
+  let keys = 0;
+  const look = () => cache.get(`key ${keys++}`, { world, cancellation: new Cancellation() });
   const waiting = Array.from({ length: 1_000 }, look);
   assertEquals(await look(), null);
   assertEquals(held.length, 1_000);
@@ -30,6 +31,26 @@ Deno.test("while 1,000 lookups have not ended, a further one is a miss without a
   const last = look();
   held.at(-1)?.(responseOf(1));
   assertEquals(await last, responseOf(1));
+});
+
+Deno.test("calls that look up one key at the same time share one request to the store", async () => {
+  const world = scriptedWorld();
+  const held: ((response: HttpResponse | null) => void)[] = [];
+  const cache = newSharedCache({
+    get: () => new Promise((resolve) => void held.push(resolve)),
+    set() {},
+  }, () => true);
+  const cancellations = Array.from({ length: 60 }, () => new Cancellation());
+  const waiting = cancellations.map((cancellation) => cache.get("key", { world, cancellation }));
+  assertEquals(held.length, 1);
+  cancellations[0]?.clientDisconnected();
+  assertEquals(await waiting[0], null);
+  held[0]?.(responseOf(1));
+  assertEquals(await Promise.all(waiting.slice(1)), Array(59).fill(responseOf(1)));
+  void cache.get("key", { world, cancellation: new Cancellation() });
+  assertEquals(held.length, 2);
+  held[1]?.(null);
+  await world.advance(500);
 });
 
 Deno.test("a response is not stored while 64 MiB are on their way into the store", async () => {

@@ -21,7 +21,7 @@ import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { wrongField } from "../items/shape.ts";
 import { spellingProblem } from "../stored/identifier.ts";
-import { callNative, type NativeCall } from "../stored/native_call.ts";
+import { callNative, MAX_LIST_OBJECTS, type NativeCall } from "../stored/native_call.ts";
 import { listOwned } from "../stored/owned_list.ts";
 import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
@@ -245,7 +245,7 @@ async function bindResults(
   { data }: JsonObject,
   sender: Sender,
 ): Promise<Result<void>> {
-  const batches = Array.isArray(data) ? data.filter(isObject) : [];
+  const batches = Array.isArray(data) ? data.slice(0, MAX_LIST_OBJECTS).filter(isObject) : [];
   const ids = batches.map(({ id }) => isExactId(id) ? boundId("batch", id) : "");
   const { relayed_object: owners } = call.state.objects.owners;
   const bindings = await owners.findBindings(ids.filter((id) => id !== ""));

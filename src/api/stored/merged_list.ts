@@ -4,6 +4,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { findRest } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
 import { refuseOverloaded } from "../../traffic/call_memory.ts";
+import { turnForText } from "../../traffic/loop_turns.ts";
 import { parseElements } from "../../formats/edit.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Provider, ProviderAccount } from "../../wires/wire.ts";
@@ -11,6 +12,7 @@ import { shownText } from "./shown_object.ts";
 import { pathIdProblem } from "./identifier.ts";
 import { callNative, type NativeCall } from "./native_call.ts";
 import {
+  limitOf,
   type ListedObjects,
   MAX_HIDDEN_PAGES,
   MAX_SKIPPED_COUNT,
@@ -71,7 +73,7 @@ async function mergePages(
   hold: (chars: number) => void,
 ): Promise<Result<Reply>> {
   const sign = list.query.get("order") === "asc" ? 1 : -1;
-  const limit = Number(list.query.get("limit") ?? "") || Infinity;
+  const limit = limitOf(list.query);
   const sources = await openSources(call, list, sign);
   let refused = 0;
   for (let pages = 0;;) {
@@ -99,6 +101,7 @@ async function mergePages(
     }
     const hasMore = sources.some((one) => !one.isOver || hasItem(one));
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
+    await turnForText(call.state.turns, charsOf(sources));
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
 }

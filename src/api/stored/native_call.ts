@@ -2,13 +2,20 @@ import type { Usage } from "../../core/stream/events.ts";
 import type { HeaderFields } from "../../core/header_fields.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../../core/stream/reply.ts";
-import { invalidResponse, refuse, type Result, success } from "../../core/failure/result.ts";
+import {
+  invalidResponse,
+  refuse,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../../core/failure/result.ts";
 import { forward } from "../../exchange.ts";
 import { hasKeyTwice } from "../../formats/document.ts";
 import type { MultipartBody } from "../../formats/multipart.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { prepareForAccounts } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
+import { turnForText } from "../../traffic/loop_turns.ts";
 import type { Place, ResponseHandler } from "../../call/inference.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
 import { lostFields } from "../../wires/prompt_encoder.ts";
@@ -17,6 +24,12 @@ import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Maximum number of objects of a list whose owners are looked up, all together: OpenAI lists at
+ * most as many files. A list that the gateway does not change may have more.
+ */
+export const MAX_LIST_OBJECTS = 10_000;
 
 /**
  * A call for an object that an upstream stores. Without the account of an owner, any key may be
@@ -113,7 +126,7 @@ export async function callNative(call: Call, native: NativeCall): Promise<Result
   }
   if (!candidate.ok) return candidate;
   const reply = await forward(call, candidate.value, isRetried);
-  return reply.ok ? await rewrite(native, received, reply.value) : reply;
+  return reply.ok ? await rewrite(call, native, received, reply.value) : reply;
 }
 
 /** The valid resource of a response. */
@@ -122,6 +135,7 @@ interface Received {
 }
 
 async function rewrite(
+  { state: { turns } }: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -129,6 +143,7 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
+  await turnForText(turns, document.text.length);
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);
@@ -149,7 +164,7 @@ function pathOf({ path, query }: NativeCall): string {
 }
 
 function newResponseHandler(
-  { isValid, usage, withoutBody, takesAnySuccess }: NativeCall,
+  { isValid, usage, withoutBody, takesAnySuccess, rewritten }: NativeCall,
   received: Received,
 ): ResponseHandler {
   return {
@@ -167,6 +182,10 @@ function newResponseHandler(
       // With a repeated key, another parser could take a different id from the same bytes.
       if (hasKeyTwice(members, resource) || !isValid(resource)) {
         return invalidResponse("The provider's response is not the requested resource.");
+      }
+      const { data } = resource;
+      if (rewritten !== undefined && Array.isArray(data) && data.length > MAX_LIST_OBJECTS) {
+        return responseTooLarge(`The provider's list has more than ${MAX_LIST_OBJECTS} objects.`);
       }
       const counted = usage?.(resource) ?? success(null);
       if (!counted.ok) return counted;

@@ -15,6 +15,15 @@ export const MAX_HIDDEN_PAGES = 100;
 /** Number of objects of a page while pages with objects of other clients are skipped. */
 export const MAX_SKIPPED_COUNT = 100;
 
+/**
+ * Returns the number of objects that the query of a list asks for; `Infinity` without a `limit` and
+ * for one that asks for none, which some providers accept.
+ */
+export function limitOf(query: URLSearchParams): number {
+  const limit = Number(query.get("limit"));
+  return Number.isInteger(limit) && limit > 0 ? limit : Infinity;
+}
+
 /** One page of an upstream's list, with only the objects that the client may see. */
 export interface OwnPage {
   /** The page without the objects that the client may not see; null if it holds none of them. */

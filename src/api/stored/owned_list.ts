@@ -10,6 +10,7 @@ import { listMerged } from "./merged_list.ts";
 import { callNative, isList, type NativeCall } from "./native_call.ts";
 import {
   isRewritten,
+  limitOf,
   type ListedObjects,
   MAX_HIDDEN_PAGES,
   MAX_SKIPPED_COUNT,
@@ -71,7 +72,7 @@ export async function readPages(
   rewrite: ((document: JsonDocument, limit: number) => Promise<Result<OwnPage>>) | null,
 ): Promise<Result<Reply>> {
   const query = new URLSearchParams(clientQuery);
-  const limit = Number(query.get("limit") ?? "") || Infinity;
+  const limit = limitOf(query);
   for (let pages = 1;; pages++) {
     let next: string | null = null;
     const reply = await callNative(call, {

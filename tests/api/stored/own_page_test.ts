@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { COMPLETION, MESSAGES } from "../../support/chat_call.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
+import { heldTurns } from "../../support/held_turns.ts";
 import { nativeConfig, type NativeGateway, nativeGateway } from "../../support/native_gateway.ts";
 
 const ADA = keyOf("ada"), BOB = keyOf("bob");
@@ -52,6 +53,33 @@ Deno.test("a list omits the objects of other keys and nothing else", async () =>
     '{"object":"list", "data":[{"id":"b1"},{"id":"old"},{"no":"id"}],' +
       '"first_id":"b1","last_id":null,"has_more":true}',
   );
+});
+
+const SHARED = twoKeys(", isolate_clients: false");
+
+Deno.test("a list of more than 10,000 objects is too large if the owner of each is looked up", async () => {
+  const page = (count: number) => ({
+    object: "list",
+    data: Array.from({ length: count }, (_, at) => ({ id: `x${at}` })),
+    has_more: false,
+  });
+  assertEquals((await (await gateway(OWNERS, () => page(10_000))).get(PATH, ADA)).json.data, []);
+  const tooLarge = await (await gateway(OWNERS, () => page(10_001))).get(PATH, ADA);
+  assertEquals([tooLarge.status, tooLarge.error.code], [502, "upstream_response_too_large"]);
+  const shared = await (await gateway(OWNERS, () => page(10_001), SHARED)).get(PATH, ADA);
+  assertEquals(shared.status, 200);
+});
+
+Deno.test("a page of 256 KiB is written for the client in a further turn", async () => {
+  const data = [{ id: "a1", note: "x".repeat(256 * 1024) }, { id: "b1" }];
+  async function largeTurns(security = twoKeys()): Promise<number> {
+    const calls = await gateway(OWNERS, () => ({ object: "list", data }), security);
+    const held = heldTurns();
+    Object.assign(calls.state, { turns: held.turns });
+    assertEquals((await calls.get(PATH, ADA)).status, 200);
+    return held.kinds.filter((kind) => kind === "large").length;
+  }
+  assertEquals(await largeTurns(), await largeTurns(SHARED) + 1);
 });
 
 Deno.test("a list without objects of other keys is forwarded unchanged, and so is each list without isolation", async () => {

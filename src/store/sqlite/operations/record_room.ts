@@ -52,15 +52,25 @@ function toRemove(
 ): Row | undefined {
   if (room === "largest_share") {
     const column = isCrowded ? "entries" : "bytes";
+    const hasOther =
+      "exists (select 1 from record where type = ?1 and record.share = share.share and key <> ?2)";
     const largest = database.row(
-      `select share from share where type = ?1 and exists
-           (select 1 from record where type = ?1 and record.share = share.share and key <> ?2)
-         order by ${column} desc, share = ?3 desc limit 1`,
+      `select share, ${column} as size from share where type = ?1 and ${hasOther}
+         order by ${column} desc limit 1`,
+      type,
+      key,
+    );
+    // A query apart: an order of two columns would sort all creators that have as much.
+    const own = database.row(
+      `select share from share where type = ?1 and share = ?3 and ${column} = ?4 and ${hasOther}`,
       type,
       key,
       share,
+      largest === undefined ? null : integerOf(largest, "size"),
     );
-    if (largest !== undefined) return oldestOf(database, type, textOf(largest, "share"), key);
+    if (largest !== undefined) {
+      return oldestOf(database, type, textOf(own ?? largest, "share"), key);
+    }
   }
   return database.row(
     "select key from record where type = ? and key <> ? order by seq limit 1",
