@@ -1,3 +1,4 @@
+import { drawnModels } from "./drawn_models.ts";
 import { images } from "./images.ts";
 import { keptTexts } from "./kept_texts.ts";
 import { largeMessages } from "./large_messages.ts";
@@ -24,4 +25,5 @@ export const ATTACKS: readonly Attack[] = [
   strictCalls,
   images,
   rateBuckets,
+  drawnModels,
 ];
