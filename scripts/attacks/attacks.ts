@@ -1,4 +1,5 @@
 import { cachedAnswers } from "./cached_answers.ts";
+import { drawnModels } from "./drawn_models.ts";
 import { images } from "./images.ts";
 import { keptTexts } from "./kept_texts.ts";
 import { largeMessages } from "./large_messages.ts";
@@ -28,4 +29,5 @@ export const ATTACKS: readonly Attack[] = [
   strictCalls,
   images,
   rateBuckets,
+  drawnModels,
 ];

@@ -72,6 +72,8 @@ export function newAdmin(options: AdminOptions): Admin {
     gatewayUrl,
   });
   let inFlight = 0;
+  /** Settles when the last report of usage has been made. */
+  let reading: Promise<unknown> = Promise.resolve();
 
   async function answer(request: GuardedRequest, client: AdminClient): Promise<Answer> {
     const refused = guard(request);
@@ -92,7 +94,10 @@ export function newAdmin(options: AdminOptions): Admin {
         return typeof explained === "string" ? plain(400, explained) : json(explained);
       }
       case "/usage": {
-        const { status, type, text } = await readUsage(searchParams, gateway);
+        // One at a time: a report of very many models takes as much memory as all of its lines.
+        const read = reading.then(() => readUsage(searchParams, gateway));
+        reading = read.catch(() => {});
+        const { status, type, text } = await read;
         return { status, type, body: text.endsWith("\n") ? text : `${text}\n` };
       }
       case LOG_PATH:

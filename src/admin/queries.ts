@@ -1,14 +1,14 @@
 import { daysUntil } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import {
-  newUsageReport,
   parseDays,
   USAGE_COLUMNS,
   USAGE_COLUMNS_TEXT,
-  usageCsv,
-  usageJson,
+  usageReportSteps,
+  usageTextSteps,
 } from "../observe/usage_report.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
+import { inTurns } from "../traffic/loop_turns.ts";
 import {
   explainRouting,
   parseExplainedHeaders,
@@ -52,10 +52,10 @@ export async function readUsage(
     return { status: 503, type: TEXT_TYPE, text: "The state store does not answer; try again." };
   }
   const from = wanted.at(-1) ?? to;
-  const report = newUsageReport(rows.value, { from, to }, column, query.get("key"));
-  return format === "csv"
-    ? { status: 200, type: CSV_TYPE, text: usageCsv(report) }
-    : { status: 200, type: JSON_TYPE, text: JSON.stringify(usageJson(report)) };
+  const steps = usageReportSteps(rows.value, { from, to }, column, query.get("key"));
+  const report = await inTurns(state.turns, steps);
+  const text = await inTurns(state.turns, usageTextSteps(report, format));
+  return { status: 200, type: format === "csv" ? CSV_TYPE : JSON_TYPE, text };
 }
 
 function wrong(text: string): UsageResponse {

@@ -1,5 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { addCounts, ownersOf, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
+import { atOnce } from "../formats/at_once.ts";
 
 /** Columns of a report that is added up by none. */
 const ALL_COLUMNS = ["key", "provider", "model", "day"] as const;
@@ -38,18 +39,31 @@ export interface UsageLine extends UsageCounts {
 }
 
 /**
- * Returns the report of usage by one column, an end user together with its key; by all of them
- * without end users if `column` is null. `key` leaves out the usage of other keys.
+ * Rows that are added up, and lines that are sorted or written, in one step: clients choose the
+ * names of models, so a report may have many thousands.
  */
-export function newUsageReport(
+const MAX_STEP_ITEMS = 256;
+
+/** Returns the report of `usageReportSteps` in one piece. */
+export function newUsageReport(...usage: Parameters<typeof usageReportSteps>): UsageReport {
+  return atOnce(usageReportSteps(...usage));
+}
+
+/**
+ * Returns the report of usage by one column, an end user together with its key; by all of them
+ * without end users if `column` is null. `key` leaves out the usage of other keys. Other work may
+ * be done between two steps.
+ */
+export function* usageReportSteps(
   rows: readonly UsageRow[],
   { from, to }: Pick<UsageReport, "from" | "to">,
   column: UsageColumn | null,
   key: string | null = null,
-): UsageReport {
+): Generator<void, UsageReport, void> {
   const columns = column === null ? ALL_COLUMNS : column === "user" ? USER_COLUMNS : [column];
   const lines = new Map<string, UsageLine>();
-  for (const row of rows) {
+  for (const [at, row] of rows.entries()) {
+    if (at % MAX_STEP_ITEMS === 0) yield;
     const named = { ...row, ...ownersOf(row) };
     if (key !== null && key !== named.key) continue;
     const values = columns.map((name) => named[name]);
@@ -59,10 +73,21 @@ export function newUsageReport(
     const known = lines.get(name);
     lines.set(name, { values, ...(known === undefined ? counts : addCounts(known, counts)) });
   }
-  return { from, to, columns, lines: [...lines.values()].toSorted(compareLines) };
+  return { from, to, columns, lines: yield* sortSteps([...lines.values()]) };
 }
 
 const USER_COLUMNS = ["key", "user"] as const;
+
+/** Sorts lines. Two sorted halves are joined with about one comparison for each line. */
+function* sortSteps(lines: readonly UsageLine[]): Generator<void, readonly UsageLine[], void> {
+  const half = lines.length >> 1;
+  const joined = lines.length <= MAX_STEP_ITEMS ? lines : [
+    ...(yield* sortSteps(lines.slice(0, half))),
+    ...(yield* sortSteps(lines.slice(half))),
+  ];
+  yield;
+  return joined.toSorted(compareLines);
+}
 
 function compareLines({ values }: UsageLine, other: UsageLine): number {
   for (const [index, value] of values.entries()) {
@@ -86,15 +111,31 @@ function countsOf({ calls, input, output, cached, nanoUsd, estimated }: UsageLin
 
 /** Returns the report as a JSON document. */
 export function usageJson({ from, to, columns, lines }: UsageReport): JsonObject {
+  return { object: "usage", from, to, data: lines.map((line) => lineJson(columns, line)) };
+}
+
+function lineJson(columns: UsageReport["columns"], line: UsageLine): JsonObject {
   return {
-    object: "usage",
-    from,
-    to,
-    data: lines.map((line) => ({
-      ...Object.fromEntries(columns.map((name, index) => [name, line.values[index] ?? ""])),
-      ...countsOf(line),
-    })),
+    ...Object.fromEntries(columns.map((name, index) => [name, line.values[index] ?? ""])),
+    ...countsOf(line),
   };
+}
+
+/** Returns the report as a text of JSON or CSV. Other work may be done between two steps. */
+export function* usageTextSteps(
+  { lines, ...report }: UsageReport,
+  format: "json" | "csv",
+): Generator<void, string, void> {
+  const texts: string[] = [];
+  for (const [at, line] of lines.entries()) {
+    if (at % MAX_STEP_ITEMS === 0) yield;
+    texts.push(
+      format === "csv" ? csvLine(fieldsOf(line)) : JSON.stringify(lineJson(report.columns, line)),
+    );
+  }
+  const empty = { ...report, lines: [] };
+  if (format === "csv") return [...usageTable(empty).map(csvLine), ...texts].join("");
+  return JSON.stringify(usageJson(empty)).replace(/\]}$/, () => `${texts.join()}]}`);
 }
 
 /** Names of the count columns of tables. */
@@ -109,15 +150,14 @@ const COUNT_NAMES = [
 
 /** Returns the report as lines of fields with a line of names. Costs have no exponent. */
 export function usageTable({ columns, lines }: UsageReport): readonly (readonly string[])[] {
-  return [
-    [...columns, ...COUNT_NAMES],
-    ...lines.map((line) => {
-      const { cost_usd, ...counts } = countsOf(line);
-      const { calls, input_tokens, output_tokens, cached_tokens, estimated_calls } = counts;
-      const before = [calls, input_tokens, output_tokens, cached_tokens].map(String);
-      return [...line.values, ...before, costText(cost_usd), String(estimated_calls)];
-    }),
-  ];
+  return [[...columns, ...COUNT_NAMES], ...lines.map(fieldsOf)];
+}
+
+function fieldsOf(line: UsageLine): readonly string[] {
+  const { cost_usd, ...counts } = countsOf(line);
+  const { calls, input_tokens, output_tokens, cached_tokens, estimated_calls } = counts;
+  const before = [calls, input_tokens, output_tokens, cached_tokens].map(String);
+  return [...line.values, ...before, costText(cost_usd), String(estimated_calls)];
 }
 
 function costText(usd: number): string {
@@ -128,7 +168,11 @@ function costText(usd: number): string {
 
 /** Returns the report as CSV with a line of names (RFC 4180). */
 export function usageCsv(report: UsageReport): string {
-  return usageTable(report).map((fields) => `${fields.map(csvField).join(",")}\r\n`).join("");
+  return atOnce(usageTextSteps(report, "csv"));
+}
+
+function csvLine(fields: readonly string[]): string {
+  return `${fields.map(csvField).join(",")}\r\n`;
 }
 
 /**

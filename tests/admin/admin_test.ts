@@ -200,3 +200,21 @@ Deno.test("usage is added up by key, model, provider or day, as JSON and as CSV"
     await response.body?.cancel();
   }
 });
+
+Deno.test("one report of usage is made at a time", async () => {
+  const { gateway, get } = listener(`${twoKeys()}${PLAIN}`);
+  const events: string[] = [];
+  Object.assign(gateway.state.usage, {
+    async read() {
+      events.push("begins");
+      for (let step = 0; step < 10; step++) await Promise.resolve();
+      events.push("ends");
+      return { ok: true, value: [] };
+    },
+  });
+  for (const response of await Promise.all([get("/usage"), get("/usage?by=key")])) {
+    assertEquals(response.status, 200);
+    await response.text();
+  }
+  assertEquals(events, ["begins", "ends", "begins", "ends"]);
+});

@@ -1,5 +1,11 @@
-import { newUsageReport, usageCsv, usageJson } from "../../src/observe/usage_report.ts";
-import { assertEquals } from "../support/assert.ts";
+import {
+  newUsageReport,
+  usageCsv,
+  usageJson,
+  usageReportSteps,
+  usageTextSteps,
+} from "../../src/observe/usage_report.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { usageRow } from "../store/conformance/usage.ts";
 
 const PERIOD = { from: "2026-11-21", to: "2026-11-22" };
@@ -59,4 +65,41 @@ Deno.test("the CSV document quotes its fields, has no exponents, and no field is
       "",
     ].join("\r\n"),
   );
+});
+
+/** Returns the value of work in steps, and the most reads of the elements of `list` in one. */
+function mostReads<Element, Value>(
+  list: readonly Element[],
+  work: (list: readonly Element[]) => Generator<void, Value, void>,
+) {
+  let reads = 0, most = 0;
+  const counted = new Proxy(list, {
+    get(target, name, receiver) {
+      if (typeof name === "string" && /^\d+$/.test(name)) reads++;
+      return Reflect.get(target, name, receiver);
+    },
+  });
+  const steps = work(counted);
+  for (;;) {
+    reads = 0;
+    const step = steps.next();
+    most = Math.max(most, reads);
+    if (step.done === true) return { value: step.value, most };
+  }
+}
+
+Deno.test("a report of very many names is made and written in short steps, in order", () => {
+  const rows = Array.from({ length: 3_000 }, (_, at) => usageRow({ model: `m${at * 7 % 3_000}` }));
+  const summed = mostReads(rows, (rows) => usageReportSteps(rows, PERIOD, "model"));
+  assertEquals(
+    summed.value.lines.map(({ values }) => values),
+    rows.map(({ model }) => [model]).toSorted(),
+  );
+  const { lines } = summed.value;
+  const [json, csv] = (["json", "csv"] as const).map((format) =>
+    mostReads(lines, (lines) => usageTextSteps({ ...summed.value, lines }, format))
+  );
+  assertEquals(JSON.parse(json!.value), usageJson(summed.value));
+  assertEquals(csv!.value.split("\r\n").length, rows.length + 2);
+  for (const { most } of [summed, json!, csv!]) assert(most > 0 && most <= 256, `${most} at once`);
 });

@@ -5,8 +5,12 @@ import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
-/** Interval between two checks. */
-const CHECK_INTERVAL_MS = 50;
+/**
+ * Interval between two checks; and the one within `FLOOD_MS` after a flood of pings. The runtime
+ * serves several floods one after the other, each until it is ended or has no more pings, and
+ * nothing else of what it can read.
+ */
+const CHECK_INTERVAL_MS = 50, FLOOD_INTERVAL_MS = 5, FLOOD_MS = 1_000;
 
 /**
  * Maximum number of sockets that are checked in one turn of the event loop; further sockets are
@@ -23,9 +27,9 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
 /**
  * Bytes of pongs, besides those in a second, that a client may make the runtime send: a flood of
  * pings, of six bytes each, keeps it from reading anything else. What it has sent before the first
- * check does not count.
+ * check does not count. With the second number there is no time for a close frame.
  */
-const MAX_PONG_BYTES = 1024;
+const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
 
 /**
  * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.
@@ -77,7 +81,7 @@ interface Watched {
  * calls `locate` when the descriptor of a connection is not known yet.
  */
 export function newMessageWatches(
-  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer">,
+  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer" | "abort">,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
 ) {
@@ -85,6 +89,8 @@ export function newMessageWatches(
   const watches = new Set<Watched>();
   /** Number of sockets with an unfinished message. */
   let arriving = 0;
+  /** Time of the last flood of pings. */
+  let floodMs = -Infinity;
   let cancel: (() => void) | null = null;
 
   function look() {
@@ -100,7 +106,9 @@ export function newMessageWatches(
       watches.add(watched);
       check(watched);
     }
-    if (watches.size > 0) cancel ??= clock.after(CHECK_INTERVAL_MS, look);
+    const isFlood = clock.now() - floodMs < FLOOD_MS;
+    const intervalMs = isFlood ? FLOOD_INTERVAL_MS : CHECK_INTERVAL_MS;
+    if (watches.size > 0) cancel ??= clock.after(intervalMs, look);
   }
 
   function check(watched: Watched) {
@@ -108,7 +116,8 @@ export function newMessageWatches(
     const traffic = trafficOf(watched.connection);
     if (traffic === null) return;
     const { readBytes, acknowledgedBytes } = traffic;
-    const isFlooded = hasManyPings(watched, acknowledgedBytes);
+    const pongBytes = excessPongBytes(watched, acknowledgedBytes);
+    const isFlooded = pongBytes > MAX_PONG_BYTES;
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
@@ -116,14 +125,24 @@ export function newMessageWatches(
     const isMessage = bytes > controlBytes(watched);
     setArriving(watched, isMessage);
     watched.onCheck({ bytes, isMessage, ...isFlooded && { hasManyPings: true } });
+    if (isFlooded) floodMs = clock.now();
+    if (pongBytes > MAX_CLOSING_PONG_BYTES) abort(watched);
   }
 
-  /** True if a client has received much more than the messages that were sent to it. */
-  function hasManyPings(watched: Watched, acknowledgedBytes: number): boolean {
+  /** Ends a connection at once: the runtime replies to pings until then. */
+  function abort(watched: Watched) {
+    const { descriptor, key } = watched.connection;
+    if (descriptor === null || sockets.remote(descriptor) !== key) return;
+    sockets.abort(descriptor);
+    watches.delete(watched);
+  }
+
+  /** Returns what a client has received besides the messages sent to it and a few pongs. */
+  function excessPongBytes(watched: Watched, acknowledgedBytes: number): number {
     watched.deliveredBytes ??= acknowledgedBytes;
     const seconds = (clock.now() - watched.beganMs) / 1_000;
     const pongBytes = acknowledgedBytes - watched.deliveredBytes - watched.sentBytes;
-    return pongBytes > MAX_PONG_BYTES + seconds * MAX_CONTROL_BYTES_PER_S;
+    return pongBytes - seconds * MAX_CONTROL_BYTES_PER_S;
   }
 
   function setArriving(watched: Watched, isArriving: boolean) {

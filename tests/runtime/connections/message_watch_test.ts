@@ -244,6 +244,28 @@ Deno.test("replies to pings beyond 1 KiB, and 32 bytes a second, are too many; s
   assertEquals(last().hasManyPings, true);
 });
 
+Deno.test("after a flood of pings the next one is looked for every 5 ms, and ended at once", async () => {
+  const listener = scriptedListener(LIMITS);
+  const [first, second] = [5, 6].map((descriptor) => {
+    const socket = listener.connect(descriptor, 40_000 + descriptor);
+    received(socket, HEAD_BYTES);
+    listener.request(40_000 + descriptor).peer.watchMessages?.(HEAD_BYTES, () => {});
+    return socket;
+  });
+  assert(first !== undefined && second !== undefined);
+  await listener.world.advance(200);
+  first.acknowledgedBytes = 1.5 * KIB;
+  await listener.world.advance(50);
+  assertEquals(first.isShutDown, false, "there is time for a close frame");
+  first.acknowledgedBytes = 3 * KIB;
+  await listener.world.advance(5);
+  assertEquals([first.isShutDown, second.isShutDown], [true, false]);
+  second.acknowledgedBytes = 3 * KIB;
+  await listener.world.advance(5);
+  assertEquals(second.isShutDown, true);
+  listener.connections.close();
+});
+
 Deno.test("what a client has received before it is watched is no reply to its pings", async () => {
   using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
