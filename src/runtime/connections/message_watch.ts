@@ -26,10 +26,13 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
 
 /**
  * Bytes of pongs, besides those in a second, that a client may make the runtime send: a flood of
- * pings, of six bytes each, keeps it from reading anything else. What it has sent before the first
- * check does not count. With the second number there is no time for a close frame.
+ * pings, of six bytes each, keeps it from reading anything else. With the second number there is no
+ * time for a close frame.
  */
 const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
+
+/** Bytes of the response to a handshake, which the client may receive after the watch begins. */
+const MAX_UPGRADE_BYTES = 1024;
 
 /**
  * Heads of frames are at most this part of a message that comes in fragments, unless they are tiny.
@@ -65,7 +68,9 @@ interface Watched {
   sinceMs: number;
   /** Time at which the watch began. */
   readonly beganMs: number;
-  /** Bytes that the client had received at the first check; null before it. */
+  /** Bytes that the client had received when the watch began; `Infinity` if they are not known. */
+  readonly earlyBytes: number;
+  /** Bytes that the client had received without pongs; null before the first check. */
   deliveredBytes: number | null;
   /** Bytes of the messages that were sent to it. */
   sentBytes: number;
@@ -139,7 +144,8 @@ export function newMessageWatches(
 
   /** Returns what a client has received besides the messages sent to it and a few pongs. */
   function excessPongBytes(watched: Watched, acknowledgedBytes: number): number {
-    watched.deliveredBytes ??= acknowledgedBytes;
+    const { earlyBytes } = watched;
+    watched.deliveredBytes ??= Math.min(acknowledgedBytes, earlyBytes + MAX_UPGRADE_BYTES);
     const seconds = (clock.now() - watched.beganMs) / 1_000;
     const pongBytes = acknowledgedBytes - watched.deliveredBytes - watched.sentBytes;
     return pongBytes - seconds * MAX_CONTROL_BYTES_PER_S;
@@ -215,6 +221,7 @@ export function newMessageWatches(
         baseBytes,
         sinceMs: clock.now(),
         beganMs: clock.now(),
+        earlyBytes: trafficOf(connection)?.acknowledgedBytes ?? Infinity,
         deliveredBytes: null,
         sentBytes: 0,
         bufferBytes: 0,

@@ -266,6 +266,19 @@ Deno.test("after a flood of pings the next one is looked for every 5 ms, and end
   listener.connections.close();
 });
 
+Deno.test("a flood of pings that begins with the socket is found by the first check", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES);
+  const { peer } = listener.request(40_001);
+  peer.whenTaken?.(() => {});
+  await listener.world.advance(6_000);
+  peer.watchMessages?.(HEAD_BYTES, () => {});
+  socket.acknowledgedBytes = 4 * KIB;
+  await listener.world.advance(50);
+  assertEquals(socket.isShutDown, true);
+});
+
 Deno.test("what a client has received before it is watched is no reply to its pings", async () => {
   using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
