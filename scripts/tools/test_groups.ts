@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
  * Most test files that share one isolate: each isolate loads and compiles the modules of the
  * program again, which takes about 1.5 s of processor time.
  */
-const GROUP_FILES_COUNT = 100;
+const GROUP_FILES_COUNT = 130;
 
 /**
  * Most test files of a group whose tests wait for stores, programs and browsers: each takes several
@@ -14,20 +14,21 @@ const GROUP_FILES_COUNT = 100;
 const WAITING_FILES_COUNT = 30;
 
 /**
- * Folders with the longest tests, with the most files of a group. Groups begin in the order of
- * their names, and a long one that begins last would leave the other processors without work.
+ * Folders whose tests wait, with the most files of a group, the longest ones first. Groups begin in
+ * the order of their names: one that waits at the end would leave the processors without work.
  */
-const LONG_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] = [
+const WAITING_FOLDERS: readonly (readonly [folder: string, filesCount: number])[] = [
   ["e2e", WAITING_FILES_COUNT],
   ["admin", WAITING_FILES_COUNT],
+  ["scripts", GROUP_FILES_COUNT],
   ["store", WAITING_FILES_COUNT],
-  ["api", GROUP_FILES_COUNT],
+  ["cli", GROUP_FILES_COUNT],
 ];
 
 /**
- * Writes modules into `folder` that import the test files of `root`, at most 100 each, or 30 of a
- * folder whose tests wait, in groups of the same size. Files of one folder are together, because
- * they import the same modules. With `isMeasured` each group writes the costs of its files.
+ * Writes modules into `folder` that import the test files of `root`, at most 130 each, or 30 of a
+ * folder whose tests wait long, in groups of the same size. Files of one folder are together,
+ * because they import the same modules. With `isMeasured` each group writes the costs of its files.
  */
 export async function writeGroups(
   root: string,
@@ -37,11 +38,11 @@ export async function writeGroups(
   const files = await findTestFiles(root);
   const placed = Object.groupBy(files, (file) => {
     const [own] = relative(root, file).split(sep);
-    const place = LONG_FOLDERS.findIndex(([folder]) => folder === own);
-    return String(place === -1 ? LONG_FOLDERS.length : place);
+    const place = WAITING_FOLDERS.findIndex(([folder]) => folder === own);
+    return String(place === -1 ? WAITING_FOLDERS.length : place);
   });
   for (const [place, files = []] of Object.entries(placed)) {
-    const [, mostCount] = LONG_FOLDERS[Number(place)] ?? ["", GROUP_FILES_COUNT];
+    const [, mostCount] = WAITING_FOLDERS[Number(place)] ?? ["", GROUP_FILES_COUNT];
     const filesCount = Math.ceil(files.length / Math.ceil(files.length / mostCount));
     for (let at = 0; at < files.length; at += filesCount) {
       const group = files.slice(at, at + filesCount);

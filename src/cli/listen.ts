@@ -99,18 +99,27 @@ function lostText({ hostname, port }: Deno.NetAddr): string {
 
 /** A port that no process listens on, or the reason why there is none. */
 export type FoundPort =
-  | { readonly ok: true; readonly port: number; readonly url: string }
+  | Disposable & { readonly ok: true; readonly port: number; readonly url: string }
   | Extract<Listening, { readonly ok: false }>;
 
 /**
- * Returns the port for several processes; port 0 picks a free one. Without this check a second
- * gateway of the same user would take a part of the connections.
+ * Returns the port for several processes; port 0 picks a free one, which no other program gets
+ * before the result is disposed of. Without this check a second gateway of the same user would take
+ * a part of the connections.
  */
 export function findPort(hostname: string, port: number): FoundPort {
   try {
-    using listener = Deno.listen({ hostname, port });
+    const isHeld = port === 0;
+    const listener = Deno.listen({ hostname, port, reusePort: isHeld });
+    // Clients of a port that they know would wait at a listener that accepts nothing.
+    if (!isHeld) listener.close();
     const { addr } = listener;
-    return { ok: true, port: addr.port, url: urlOf(addr.hostname, addr.port) };
+    return {
+      ok: true,
+      port: addr.port,
+      url: urlOf(addr.hostname, addr.port),
+      [Symbol.dispose]: () => isHeld && listener.close(),
+    };
   } catch (error) {
     const isTaken = error instanceof Deno.errors.AddrInUse;
     return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, SERVER_SETTINGS) };

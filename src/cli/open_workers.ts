@@ -55,6 +55,7 @@ export async function openWorkers(
   if (obstacle !== null) return { ok: false, isTaken: false, trouble: obstacle };
   const found = findPort(config.server.host, config.server.port);
   if (!found.ok) return found;
+  using held = found;
   terminal.dropWriteAccess();
   const { format } = config.logging;
   const { isColoured } = terminal;
@@ -85,7 +86,7 @@ export async function openWorkers(
     world,
     log,
     workers,
-    port: found.port,
+    port: held.port,
     instanceId: world.uuid(),
     isColoured,
     spawn: (worker) =>
@@ -112,7 +113,7 @@ export async function openWorkers(
   log.info("workers listen", { workers });
   return {
     ok: true,
-    url: found.url,
+    url: held.url,
     adminUrl: null,
     notes: newNoteBook(() => world.wall()),
     generation: first,

@@ -4,12 +4,7 @@ import { newCalendar } from "../core/calendar.ts";
 import { visibleLines } from "../core/visible_text.ts";
 import { parseTime } from "../record/filter_options.ts";
 import { isFailing, parseFailOn, USUAL_FAIL_ON } from "../replay/fail_on.ts";
-import {
-  MAX_SET_RECORDS,
-  newRecordSet,
-  type RecordText,
-  type ReplayFilter,
-} from "../replay/record_set.ts";
+import { newRecordSet, type RecordText, type ReplayFilter } from "../replay/record_set.ts";
 import { type ReplayOptions, replaySet } from "../replay/replay_set.ts";
 import { type Report, reportJson } from "../replay/report.ts";
 import { reportText } from "../replay/report_text.ts";
@@ -125,9 +120,7 @@ async function reportOf(
 ): Promise<Report | string> {
   try {
     const set = newRecordSet(records, filter);
-    if (set !== null) return await replaySet(set, options);
-    const most = MAX_SET_RECORDS.toLocaleString("en");
-    return `There are more than ${most} records; replay them in parts.`;
+    return typeof set === "string" ? set : await replaySet(set, options);
   } catch {
     // The error may quote what a client has sent.
     return "The replay has ended early, so there is no report.";

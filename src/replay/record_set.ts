@@ -65,19 +65,21 @@ interface FoundRecord extends Omit<RecordEntry, "isChained"> {
 }
 
 /**
- * Finds the records of exported lines. Only their places stay in memory. Null if there are more
- * than `max`.
+ * Finds the records of exported lines. Only their places stay in memory. If there are more than
+ * `max`, returns a sentence that says so.
  */
 export function newRecordSet(
   text: RecordText,
   filter: ReplayFilter,
   max = MAX_SET_RECORDS,
-): RecordSet | null {
+): RecordSet | string {
   const found: FoundRecord[] = [];
   // A longer text is no record, and would take the memory.
   const textOf = (place: RecordPlace) => place.length > MAX_RECORD_BYTES ? "" : text.textAt(place);
   for (const place of text.places()) {
-    if (found.length === max) return null;
+    if (found.length === max) {
+      return `There are more than ${max.toLocaleString("en")} records; replay them in parts.`;
+    }
     const { id = "", at = "", head = null, previous = null } = lightly(textOf(place));
     found.push({
       id: typeof id === "string" ? id : "",

@@ -1,6 +1,13 @@
+import { findPort } from "../../src/cli/listen.ts";
 import { openWorkers, workerCount } from "../../src/cli/open_workers.ts";
 import { configOf } from "../config/parse.ts";
-import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
+import {
+  assert,
+  assertEquals,
+  assertMatch,
+  assertStringIncludes,
+  assertThrows,
+} from "../support/assert.ts";
 import { configFile, ran, testTerminal } from "./test_terminal.ts";
 
 function config(workers: string) {
@@ -24,6 +31,19 @@ Deno.test("an address that cannot be used is a start error before any worker is 
   const opened = await openWorkers({ ...settings, server }, 2, testTerminal());
   assert(!opened.ok && opened.isTaken);
   assertStringIncludes(opened.trouble, `Port ${taken.addr.port} on 127.0.0.1 is in use`);
+});
+
+Deno.test("a free port stays with its gateway until all of its workers listen on it", () => {
+  const found = findPort("127.0.0.1", 0);
+  assert(found.ok);
+  const listener = (reusePort: boolean) =>
+    Deno.listen({ hostname: "127.0.0.1", port: found.port, reusePort });
+  {
+    using _held = found;
+    assertThrows(() => listener(false));
+    using _worker = listener(true);
+  }
+  using _released = listener(false);
 });
 
 Deno.test("the start and switchyard check refuse several workers over a store of one process with the same line", async () => {

@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { PERMISSIONS } from "../../scripts/packaging/permissions.ts";
 
 const MAIN = new URL("../../main.ts", import.meta.url).pathname;
@@ -5,22 +6,22 @@ const MAIN = new URL("../../main.ts", import.meta.url).pathname;
 /** An executable that is tested instead of the sources: its absolute path. */
 const BINARY = Deno.env.get("SWITCHYARD_BIN") ?? "";
 
-/** A bundle of the sources that the runner of the whole suite has made: its absolute path. */
+/**
+ * Path of the bundle of the sources that the runner of the whole suite makes. It may not be there
+ * yet.
+ */
 const BUNDLE = Deno.env.get("SWITCHYARD_BUNDLE") ?? "";
-
-/** The command before the program's own arguments. */
-const COMMAND: readonly [string, ...string[]] = BINARY !== "" ? [BINARY] : runWith(PERMISSIONS);
 
 /** The command that runs the bundle, or the sources without one, with these permissions. */
 function runWith(permissions: readonly string[]): readonly [string, ...string[]] {
-  return BUNDLE === ""
+  return BUNDLE === "" || !existsSync(BUNDLE)
     ? [Deno.execPath(), "run", ...permissions, MAIN]
     : [Deno.execPath(), "run", "--no-config", "--unstable-net", ...permissions, BUNDLE];
 }
 
 /** The words that start the program with these arguments. */
 export function programCommand(args: readonly string[]): readonly [string, ...string[]] {
-  return [...COMMAND, ...args];
+  return [...(BINARY !== "" ? [BINARY] as const : runWith(PERMISSIONS)), ...args];
 }
 
 /** An output of a program. */

@@ -145,11 +145,15 @@ export async function whileServing(
   return { code: await running, ...terminal.written };
 }
 
-/** A configuration file that is gone when the test is over. */
+/**
+ * A configuration file that is gone when the test is over. It has its own folder: a gateway that
+ * watches it would read it again with each file that another test creates next to it.
+ */
 export async function configFile(text: string): Promise<{ readonly path: string } & Disposable> {
-  const path = await Deno.makeTempFile({ suffix: ".yaml" });
+  const folder = await Deno.makeTempDir();
+  const path = `${folder}/config.yaml`;
   await Deno.writeTextFile(path, text);
-  return { path, [Symbol.dispose]: () => Deno.removeSync(path) };
+  return { path, [Symbol.dispose]: () => Deno.removeSync(folder, { recursive: true }) };
 }
 
 /** A client whose connections end with it. */

@@ -235,11 +235,10 @@ async function plantAll(
       { unknown: { inner: [value] } },
     ];
     let isSeen = false;
-    for (const [place, target] of targetsOf(path).entries()) {
-      // Each target gets another form first.
-      const own = forms.map((_, at) => forms[(place + index + at) % forms.length] ?? value);
-      for (const [at, form] of own.entries()) {
-        if (at > 0 && isSeen) break;
+    // Each target gets one form at least, and another one than its neighbour.
+    for (let round = 0; round < forms.length && !isSeen; round++) {
+      for (const [place, target] of targetsOf(path).entries()) {
+        const form = forms[(place + index + round) % forms.length] ?? value;
         const body = JSON.stringify(planted(path, baseOf(path), field, form));
         const before = sent.length;
         const answer = await post(pathOf(path), body, { ...JSON_TYPE, ...target });

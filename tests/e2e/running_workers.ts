@@ -55,7 +55,11 @@ export async function withWorkers(
     let log = "";
     // Read from the beginning, so that a full pipe never holds the program up.
     const reading = err.until(/(?!)/, (more) => void (log += more));
-    const [, url = ""] = await out.until(/listens on (\S+)/) ?? [];
+    const [, url] = await out.until(/listens on (\S+)/) ?? [];
+    if (url === undefined) {
+      await Promise.all([child.status, reading]);
+      throw new Error(`the program has ended before it listened: ${log}`);
+    }
     await until(() => [1, 2].every((worker) => log.includes(`worker listens worker=${worker} `)));
     const fresh = () => clients.use(testClient());
 
@@ -83,8 +87,16 @@ export async function withWorkers(
         log: () => log,
         pids: () => [pid(1), pid(2)],
         killWorker: (number) => Deno.kill(pid(number), "SIGKILL"),
-        logged: (pattern, count = 1) =>
-          until(() => [...log.matchAll(new RegExp(pattern, "g"))].length >= count),
+        async logged(pattern, count = 1) {
+          const each = new RegExp(pattern, "g");
+          let searched = -1;
+          await until(() => {
+            // The log is searched again only once it is longer.
+            if (searched === log.length) return false;
+            searched = log.length;
+            return (log.match(each)?.length ?? 0) >= count;
+          });
+        },
         send,
         async stream(model) {
           const messages = [{ role: "user", content: "one two three four five six seven eight" }];

@@ -68,7 +68,7 @@ Deno.test("threads of the runtime give the report of one, also for conversations
   const after = FILE.replace("provider: compat, model", "provider: claude, model");
   const first = await replayed(records, FILE, after);
   assertEquals([first.replayed, first.different], [100, 100]);
-  const parallel = await replayed(records, FILE, after, { jobs: 3 });
+  const parallel = await replayed(records, FILE, after, { jobs: 2 });
   assertEquals(reportJson(parallel, true), reportJson(first, true));
 });
 

@@ -31,7 +31,7 @@ export function replayed(
     textAt: ({ start }) => lines[start] ?? "",
   };
   const set = newRecordSet(text, { key: null, sinceMs: () => -Infinity });
-  if (set === null) throw new Error("too many records");
+  if (typeof set === "string") throw new Error(set);
   return replaySet(
     set,
     {

@@ -21,7 +21,7 @@ Deno.test("a measured group runs the tests of its files, and lists each file wit
   }).output();
   assertMatch(new TextDecoder().decode(stdout), /ok \| 2 passed \| 0 failed/);
   const table = formatCosts(costs);
-  assertMatch(table, /^ +0\.0 +\d+\.\d +\d+\.\d +\d+\.\d {2}4-part-a_test\.ts$/m);
+  assertMatch(table, /^ +0\.0 +\d+\.\d +\d+\.\d +\d+\.\d {2}5-part-a_test\.ts$/m);
   for (const name of ["a", "b"]) {
     assertMatch(table, new RegExp(String.raw`^( +\d+\.\d){3}  part/${name}_test\.ts$`, "m"));
   }
