@@ -1,6 +1,6 @@
 import { type Attack, many, oneProvider, outcomeOf, pause, send } from "./support.ts";
 
-const READ_COUNT = 60, ANSWER_CHARS = 8 * 1024 * 1024;
+const READ_COUNT = 60, WRITE_COUNT = 24, ANSWER_CHARS = 8 * 1024 * 1024;
 
 /** Requests of 9 MB, and members of each with a key of 40 characters. */
 const REQUEST_COUNT = 4, MEMBER_COUNT = 190_000, KEY_CHARS = 28;
@@ -42,6 +42,15 @@ const answers: Attack = {
   },
 };
 
+/** Large answers that are to be stored at the same time. */
+const writes: Attack = {
+  ...answers,
+  row: "A2 cache writes",
+  size: (times) => `${WRITE_COUNT * times} answers of 8 MB that are cached`,
+  load: async ({ url }, times) =>
+    outcomeOf(await many(WRITE_COUNT * times, (at) => chat(url, `"seed":${at}`))),
+};
+
 /** Requests whose members would have to be sorted for their cache key. */
 const members: Attack = {
   row: "A1 cache keys",
@@ -64,4 +73,4 @@ const members: Attack = {
 };
 
 /** Answers and requests that the cache keeps, or would keep. */
-export const cachedAnswers: readonly Attack[] = [answers, members];
+export const cachedAnswers: readonly Attack[] = [answers, writes, members];

@@ -116,7 +116,7 @@ export function newGatewayState(
     cache: newResponseCache(caching, now),
     sharedCache: store === null
       ? null
-      : newSharedCache(store.cachedResponses, store.availability.isUp),
+      : newSharedCache(store.cachedResponses, store.availability.isUp, turns),
     inFlight: newInFlight(),
     admission: newAdmission(server),
     turns,

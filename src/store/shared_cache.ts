@@ -1,6 +1,7 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import type { HttpResponse } from "../core/stream/reply.ts";
 import type { World } from "../core/world.ts";
+import { type LoopTurns, NO_TURNS, turnForText } from "../traffic/loop_turns.ts";
 import type { CachedResponses } from "./cached_responses.ts";
 import { entryBytes } from "./response_cache.ts";
 
@@ -12,6 +13,9 @@ const MAX_LOOKUPS = 1_000;
 
 /** Maximum bytes of responses on their way into the store; a further response is not cached. */
 const MAX_WRITING_BYTES = 64 * 1024 * 1024;
+
+/** Bytes from which a response is stored alone. */
+const MIN_LARGE_BYTES = 256 * 1024;
 
 /** The call that looks up a response. */
 export interface CacheUser {
@@ -33,11 +37,17 @@ export interface SharedCache {
  * Returns a cache over the cached responses of a state store. While the store is known to be
  * unavailable, `isUp` returns false, and it is not queried.
  */
-export function newSharedCache(stored: CachedResponses, isUp: () => boolean): SharedCache {
+export function newSharedCache(
+  stored: CachedResponses,
+  isUp: () => boolean,
+  turns: LoopTurns = NO_TURNS,
+): SharedCache {
   // One lookup for all calls that wait for a key: a small request must not cost a large response
   // each time, of which only the client's bytes count.
   const lookups = new Map<string, Promise<HttpResponse | null>>();
   let writingBytes = 0;
+  // One large response after the other: each is in memory several times until the store has it.
+  let lastLarge: Promise<void> = Promise.resolve();
 
   async function read(key: string): Promise<HttpResponse | null> {
     try {
@@ -51,13 +61,20 @@ export function newSharedCache(stored: CachedResponses, isUp: () => boolean): Sh
     const bytes = entryBytes(key, response);
     if (writingBytes + bytes > MAX_WRITING_BYTES) return;
     writingBytes += bytes;
+    const store = () => stored.set(key, response, ttlMs);
     try {
-      await stored.set(key, response, ttlMs);
+      await (bytes < MIN_LARGE_BYTES ? store() : inOrder(bytes, store));
     } catch {
       // A response that cannot be stored is not cached.
     } finally {
       writingBytes -= bytes;
     }
+  }
+
+  function inOrder(bytes: number, store: () => void | Promise<void>): Promise<void> {
+    const storing = lastLarge.then(() => turnForText(turns, bytes)).then(store);
+    lastLarge = storing.catch(() => {});
+    return storing;
   }
 
   return {

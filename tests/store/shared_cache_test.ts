@@ -53,22 +53,29 @@ Deno.test("calls that look up one key at the same time share one request to the 
   await world.advance(500);
 });
 
-Deno.test("a response is not stored while 64 MiB are on their way into the store", async () => {
+Deno.test("large responses are stored one after the other, and none while 64 MiB are on their way into the store", async () => {
   const keys: string[] = [];
-  const held = Promise.withResolvers<void>();
+  const held = [1, 2, 3].map(() => Promise.withResolvers<void>());
   const cache = newSharedCache({
     get: () => null,
     set(key) {
       keys.push(key);
-      return held.promise;
+      return held[keys.length - 1]?.promise;
     },
   }, () => true);
+  const rest = () => new Promise((resolve) => setTimeout(resolve, 0));
   for (const key of ["a", "b", "c"]) cache.set(key, responseOf(30 * MIB), 1_000);
-  assertEquals(keys, ["a", "b"]);
-  held.resolve();
-  await held.promise.then(() => {});
+  cache.set("small", responseOf(1), 1_000);
+  await rest();
+  assertEquals(keys, ["small", "a"]);
+  held[1]?.reject(new Error("The store has failed."));
+  await rest();
+  assertEquals(keys, ["small", "a", "b"]);
+  held[2]?.resolve();
+  await rest();
   cache.set("d", responseOf(30 * MIB), 1_000);
-  assertEquals(keys, ["a", "b", "d"]);
+  await rest();
+  assertEquals(keys, ["small", "a", "b", "d"]);
 });
 
 Deno.test("a store that is known to be unavailable is neither read nor written", async () => {

@@ -245,14 +245,17 @@ async function bindResults(
   { data }: JsonObject,
   sender: Sender,
 ): Promise<Result<void>> {
-  const batches = Array.isArray(data) ? data.slice(0, MAX_LIST_OBJECTS).filter(isObject) : [];
-  const ids = batches.map(({ id }) => isExactId(id) ? boundId("batch", id) : "");
+  const listed = Array.isArray(data) ? data.slice(0, MAX_LIST_OBJECTS).filter(isObject) : [];
+  // Each once: a provider could name one batch very often.
+  const batches = new Map(
+    listed.flatMap((one) => isExactId(one.id) ? [[boundId("batch", one.id), one] as const] : []),
+  );
   const { relayed_object: owners } = call.state.objects.owners;
-  const bindings = await owners.findBindings(ids.filter((id) => id !== ""));
+  const bindings = await owners.findBindings([...batches.keys()]);
   // A list is served without the store: the files get their owner when their batch is read.
   if (!bindings.ok) return success(undefined);
-  for (const [index, batch] of batches.entries()) {
-    const binding = bindings.value.get(ids[index] ?? "") ?? null;
+  for (const [id, batch] of batches) {
+    const binding = bindings.value.get(id) ?? null;
     if (binding?.kind !== "bound" || isHidden(call, binding)) continue;
     const bound = await bindFiles(call, batch, sender, binding.owner.creator);
     if (!bound.ok) return bound;

@@ -68,7 +68,7 @@ function formRequest(form: MultipartBody): RelayedRequest {
   return {
     model: formText(form, "model") ?? "",
     stream: formText(form, "stream")?.trim().toLowerCase() === "true",
-    count: countOf(Number(formText(form, "n") ?? "")),
+    count: countOf(formText(form, "n")),
     characters: null,
     seconds: fileSeconds(form),
     hasSubtitles: ["srt", "vtt"].includes(format),
@@ -87,9 +87,11 @@ function fileSeconds({ parts }: MultipartBody): number | null {
   return files.length === 0 ? null : bytes / AUDIO_BYTES_PER_S;
 }
 
+/** Returns a number that is written as such or, as lenient providers read it, as text. */
 function countOf(written: unknown): number {
-  return typeof written === "number" && Number.isInteger(written) && written > 0
-    ? Math.min(written, MAX_COUNT)
+  const count = typeof written === "string" ? Number(written) : written;
+  return typeof count === "number" && Number.isInteger(count) && count > 0
+    ? Math.min(count, MAX_COUNT)
     : 1;
 }
 

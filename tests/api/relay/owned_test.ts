@@ -8,6 +8,7 @@ import {
   type SentRequest,
 } from "../../support/native_gateway.ts";
 import { testOverStores } from "../../support/over_stores.ts";
+import { withOutage } from "../../support/outage.ts";
 import { refusalOf } from "../../support/state_call.ts";
 
 const CAN = ["relay: [files, batches]"];
@@ -79,6 +80,23 @@ testOverStores(
     }
   },
 );
+
+Deno.test("a list binds the results of a batch once, however often it names the batch", async () => {
+  const data = Array.from({ length: 400 }, () => ({ id: "b", output_file_id: "out" }));
+  const { calls, outage } = await withOutage((optionsIn) =>
+    nativeGateway(
+      TWO,
+      ({ method }) => ({
+        body: method === "GET" ? { object: "list", data } : { id: "b", object: "batch" },
+      }),
+      optionsIn,
+    )
+  );
+  await calls.post("/batches", BATCH, naming("second"));
+  assertEquals((await calls.get("/batches", naming("second"))).json.data, data);
+  const binds = outage.raw.operations.filter((operation) => operation === "owner_bind");
+  assertEquals(binds.length, 2, "the batch, then its file");
+});
 
 testOverStores("the file that an upload becomes belongs to the account of the upload", async () => {
   const calls = nativeGateway(TWO, stored);
