@@ -341,7 +341,7 @@ A request with an ID goes to the provider and key that made the object, if they 
   assertStringIncludes(none.out, "No provider offers this");
 });
 
-Deno.test("explain tells a request without a model from one for a named model auto", async () => {
+Deno.test("a request without a model is explained by its route, and one for auto by the named model auto", async () => {
   const models = "models: {auto: {targets: [{provider: anthropic, model: claude-x}]}}";
   using file = await configFile(`${FILE}${models}\n`);
   const generation = compile(parsedConfig(`${FILE}${models}\n`), 1);
