@@ -58,8 +58,8 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 200_000;
 
 /**
- * Maximum number of places where a value of a source can begin. A parsed value takes about 1 KB,
- * so that the text alone does not bound the memory.
+ * Maximum number of places where a value of a source can begin. A value takes about 6 KB until its
+ * line of the report is written, so that the text alone does not bound the memory.
  */
 const MAX_BEGINNINGS = 40_000;
 
