@@ -1,4 +1,6 @@
+import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
+import { MAX_NAME_CHARS } from "../core/text_beginning.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import type { CallReport } from "../observe/report.ts";
 import { type AcceptedKeys, presentedKey, requiresKey } from "./presented_key.ts";
@@ -77,7 +79,7 @@ export function hideKeyInPath(call: KeyedCall): void {
 
 /**
  * Masks the key of a finished call's client in what its report has of the client's words besides
- * its path and its attempts: it is in log lines and spans.
+ * its path and its attempts: it is in log lines, in spans and on the admin page.
  */
 export function hideClientKey(call: KeyedCall): void {
   const { report } = call;
@@ -90,6 +92,22 @@ export function hideClientKey(call: KeyedCall): void {
   for (const name of ["lossy", "verified"] as const) {
     if (report[name].length > 0) report[name] = report[name].map(masked);
   }
+  const { failure, trace } = report;
+  if (failure !== null) report.failure = maskedFailure(failure, masked);
+  if (trace === null) return;
+  if (trace.requestedModel !== null) trace.requestedModel = masked(trace.requestedModel);
+  trace.targets = trace.targets.map((target) => ({
+    ...target,
+    model: target.model === null ? null : masked(target.model),
+    skipped: target.skipped === null ? null : masked(target.skipped),
+  }));
+}
+
+/** Returns a failure as readers of a log see it: its field or its sentence may name a property. */
+function maskedFailure(failure: Failure, masked: (text: string) => string): Failure {
+  return isRefusal(failure)
+    ? { ...failure, at: failure.at === null ? null : masked(failure.at) }
+    : { ...failure, message: masked(failure.message) };
 }
 
 /**
@@ -98,7 +116,19 @@ export function hideClientKey(call: KeyedCall): void {
  */
 export function wordMask(call: KeyedCall): ((text: string) => string) | null {
   const key = keyOf(call);
-  return key.length < MIN_WORD_CHARS ? null : (text) => text.replaceAll(key, LABEL);
+  return key.length < MIN_WORD_CHARS ? null : (text) => maskCut(text.replaceAll(key, LABEL), key);
+}
+
+/** Masks the beginnings of a key in a text with a name that may have been cut within the key. */
+function maskCut(text: string, key: string): string {
+  if (text.length < MAX_NAME_CHARS) return text;
+  const [first = "", ...pieces] = text.split(key.slice(0, MIN_WORD_CHARS));
+  const rest = key.slice(MIN_WORD_CHARS);
+  return pieces.reduce((masked, piece) => {
+    let end = 0;
+    while (end < piece.length && piece[end] === rest[end]) end++;
+    return masked + LABEL + piece.slice(end);
+  }, first);
 }
 
 /** Returns a key as it is, and as a JSON text may have it without codes of its characters. */

@@ -74,7 +74,7 @@ export function explainQuery(
   { generation, world }: Pick<Gateway, "generation" | "world">,
   forms: RequestForms,
 ): ExplainView | string {
-  const model = query.get("model") || "auto";
+  const model = query.get("model") ?? "";
   const path = query.get("path") || USUAL_PATH;
   if (!path.startsWith("/")) return "path must begin with /.";
   const written = query.getAll("header").filter(Boolean);

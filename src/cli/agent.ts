@@ -34,7 +34,8 @@ export const agent: Command = {
     },
     "small-model": {
       value: "MODEL",
-      about: "The model for small tasks, where the agent has one; default: that of --model.",
+      about:
+        "The model for small tasks, where the agent has one; default: that of --model, without it the first named model with haiku in its name.",
     },
     reasoning: {
       value: null,
@@ -80,7 +81,7 @@ export const agent: Command = {
     }
     if (!gateway.ok) return printProblems(terminal, gateway.problems);
     const { url, keyVariable } = gateway.value;
-    const smallModel = optionValue(options, "small-model") ?? model;
+    const smallModel = optionValue(options, "small-model") ?? smallOf(options, models) ?? model;
     const reasoning = options.has("reasoning");
     const place = { url, keyVariable, model, smallModel, reasoning, about };
     terminal.out(found.text(place));
@@ -89,6 +90,12 @@ export const agent: Command = {
     return OK_STATUS;
   },
 };
+
+/** Returns the named model for small tasks if the file chooses the models; undefined for none. */
+function smallOf(options: OptionValues, models: readonly AgentModel[]): string | undefined {
+  const isChosen = optionValue(options, "model") !== undefined;
+  return isChosen ? undefined : models.find(({ name }) => name.includes("haiku"))?.name;
+}
 
 function stepLines(steps: readonly string[]): string {
   return ["", ...steps].map((line) => `# ${line}`.trim() + "\n").join("");

@@ -10,6 +10,7 @@ import { compile } from "../gateway/compile.ts";
 import { readKeyFile } from "../gateway/key_refresh.ts";
 import { shownAddress } from "../observe/spans/address.ts";
 import { isOpenAddress } from "../core/authority.ts";
+import { visible } from "../core/visible_text.ts";
 import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import type { Generation, Route, RouteTarget } from "../call/generation.ts";
 import type { Wire } from "../wires/wire.ts";
@@ -68,7 +69,7 @@ export const check: Command = {
       ...routeTable(generation),
       "",
     ];
-    terminal.out(lines.join("\n"));
+    terminal.out(lines.map(visible).join("\n"));
     return options.has("credentials") ? await checkCredentials(generation, terminal) : OK_STATUS;
   },
 };

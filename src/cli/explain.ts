@@ -28,7 +28,10 @@ export const explain: Command = {
     "Prints the route and targets for a request, and why the rest is skipped; exit code 1 without a target.",
   options: {
     config: CONFIG_OPTION,
-    model: { value: "MODEL", about: "The requested model; auto leaves the choice to the route." },
+    model: {
+      value: "MODEL",
+      about: "The requested model; an empty one leaves the choice to the route.",
+    },
     path: { value: "PATH", about: `The path of the request; ${USUAL_PATH} by default.` },
     header: {
       value: "NAME=VALUE",
@@ -58,7 +61,7 @@ export const explain: Command = {
     }
     const needsModel = keyName === undefined && tokenFile === undefined &&
       REQUEST_FORMS.findOwnedFamily(path) === null;
-    const model = optionValue(options, "model") ?? (needsModel ? undefined : "auto");
+    const model = optionValue(options, "model") ?? (needsModel ? undefined : "");
     if (model === undefined) return wrongUsage(terminal, "explain", "--model is missing.");
     if (!path.startsWith("/")) return wrongUsage(terminal, "explain", "--path must begin with /.");
     const provider = optionValue(options, "provider") ?? "";

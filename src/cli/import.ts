@@ -3,6 +3,7 @@ import { fillVariables, readSmallFile } from "../config/files.ts";
 import { parseConfig } from "../config/load.ts";
 import { NOTHING_OUTSIDE } from "../config/tls_rules.ts";
 import { VERSION } from "../core/build.ts";
+import { visible } from "../core/visible_text.ts";
 import { compile } from "../gateway/compile.ts";
 import type { Imported, Importer } from "../import/imported.ts";
 import { optionValue } from "./arguments.ts";
@@ -76,7 +77,7 @@ function newImport(source: string, title: string, load: Load): Command {
       const isRefused = options.has("strict") && isMissing;
       terminal.err(reportText(imported.lines));
       terminal.err(closingText(imported, problems));
-      for (const warning of warnings) terminal.err(`Warning: ${warning}\n`);
+      for (const warning of warnings) terminal.err(`Warning: ${visible(warning)}\n`);
       if (isRefused) terminal.err("Values are missing, and --strict is set: nothing is written.\n");
       if (report !== undefined) {
         const trouble = terminal.create(

@@ -4,7 +4,7 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
 /** Maximum length of a name in sums, reports, paths and repeated parts of a request or stream. */
-const MAX_NAME_CHARS = 256;
+export const MAX_NAME_CHARS = 256;
 
 /**
  * Returns a name of a model, a property or a call as sums, reports and paths have it, which keep or

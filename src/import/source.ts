@@ -1,4 +1,13 @@
-import { isAlias, isMap, isScalar, isSeq, LineCounter, type Node, parseDocument } from "yaml";
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  LineCounter,
+  type Node,
+  parseDocument,
+  Schema,
+} from "yaml";
 import { describe } from "../config/problems.ts";
 import { faultProblems } from "../config/yaml_source.ts";
 import { withoutComments } from "./json_comments.ts";
@@ -49,8 +58,8 @@ const MAX_DEPTH = 64;
 const MAX_VALUES = 200_000;
 
 /**
- * Maximum number of places where a value of a source can begin. A parsed value takes about 1 KB,
- * so that the text alone does not bound the memory.
+ * Maximum number of places where a value of a source can begin. A value takes about 6 KB until its
+ * line of the report is written, so that the text alone does not bound the memory.
  */
 const MAX_BEGINNINGS = 40_000;
 
@@ -99,11 +108,10 @@ export function parseSourceText(written: string, form: SourceForm): Parsed {
     return { ok: false, problem: "the source has more than 40,000 values" };
   }
   const counter = new LineCounter();
-  // LiteLLM reads YAML 1.1, in which `yes` and `on` are true and `<<` merges.
   const document = parsed(() =>
     parseDocument(text, {
       version: form === "yaml" ? "1.1" : "1.2",
-      merge: form === "yaml",
+      schema: schemaOf(form),
       lineCounter: counter,
       uniqueKeys: false,
       prettyErrors: false,
@@ -132,6 +140,24 @@ export function parseSourceText(written: string, form: SourceForm): Parsed {
     if (error instanceof Unreadable) return { ok: false, problem: `the source ${error.message}` };
     throw error;
   }
+}
+
+/** The member of a schema that makes the values of texts in quotes. */
+const SCALAR = Symbol.for("yaml.scalar");
+const TEXT_TAG = "tag:yaml.org,2002:str";
+
+/**
+ * Returns the schema of a form of sources. LiteLLM reads YAML 1.1, in which `yes` and `on` are true
+ * and `<<` merges.
+ */
+function schemaOf(form: SourceForm): Schema {
+  const schema = form === "yaml"
+    ? new Schema({ schema: "yaml-1.1", merge: true, resolveKnownTags: false })
+    : new Schema({ schema: "core", merge: false, resolveKnownTags: true });
+  // The parser joins a text of its characters, and the engine keeps each of these joins, about 28
+  // bytes, until it searches the text.
+  const resolve = (text: string) => /[^]/.test(text) ? text : "";
+  return Object.create(schema, { [SCALAR]: { value: { tag: TEXT_TAG, resolve } } });
 }
 
 /** Returns a document; null if it has more lists in lists than the parser has stack for. */

@@ -1,5 +1,6 @@
 import type { Call } from "../call/call.ts";
 import { nanoUsd as toNanoUsd } from "../access/client_key.ts";
+import { wordMask } from "../access/client_key_mask.ts";
 import type { Meter, MeteredUse } from "../access/meter.ts";
 import { budgetWall, lastWindowMs, usesOf } from "../access/quotas.ts";
 import { billedOutput, computeCost, type Pricing } from "../observe/cost.ts";
@@ -90,7 +91,8 @@ function addUsage(call: Call, uses: readonly PricedUse[]): void {
   const day = calendar.dateOf(world.wall());
   const owner = usageOwner(call, client, day);
   const model = report.model ?? "";
-  const add = (row: UsageRow) => state.usage.add({ ...row, model: keptName(row.model) });
+  const masked = wordMask(call) ?? ((text: string) => text);
+  const add = (row: UsageRow) => state.usage.add({ ...row, model: keptName(masked(row.model)) });
   const own = { calls: 1, estimated: report.estimated ? 1 : 0 };
   const last = uses.at(-1);
   const isServer = last?.provider === provider && last.model === model;

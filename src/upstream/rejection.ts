@@ -2,6 +2,7 @@ import {
   type Failure,
   type FaultKind,
   isRefusal,
+  type KeyRefusal,
   type UpstreamError,
 } from "../core/failure/failure.ts";
 import { isObject, isTooDeep, type JsonObject, parseJson } from "../core/json/json.ts";
@@ -11,6 +12,7 @@ import type { Usage } from "../core/stream/events.ts";
 import type { Incoming } from "../core/world.ts";
 import { isTooLargeToParse } from "../formats/parse_limits.ts";
 import { utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { wordMask } from "../access/client_key_mask.ts";
 import type { Call } from "../call/call.ts";
 import { detailMessage } from "../wires/detail.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
@@ -72,13 +74,19 @@ export async function rejection(
   return fault(faultKind(call, status), `The provider responded with status ${status}.`, {
     mayHaveRun: !STATUS_NOT_PROCESSED.includes(status),
     retryAfterMs: retryAfterMs(headers, call.world.unix() * 1000),
-    ...refusal !== null && { keyRefusal: refusal },
+    ...refusal !== null && { keyRefusal: logged(call, refusal) },
     upstream: {
       status,
       headers: clientResponseHeaders(headers, target),
       ...parsed,
     },
   });
+}
+
+/** Returns a refusal as log lines have it: its model may be the key that the client has sent. */
+function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
+  const { model } = refusal;
+  return model === undefined ? refusal : { ...refusal, model: wordMask(call)?.(model) ?? model };
 }
 
 /**

@@ -6,7 +6,9 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { testGateway } from "../support/gateway.ts";
 import { parsedConfig } from "../support/parsed_config.ts";
-import { newReport } from "../../src/observe/report.ts";
+import { fault, refuse } from "../../src/core/failure/result.ts";
+import { newReport, newTrace } from "../../src/observe/report.ts";
+import { storeUnderTest } from "../support/store_under_test.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 const KEY = "own-key/of-ada";
@@ -142,9 +144,60 @@ Deno.test("a client key is in no path of a field and in no conversation that a s
   report.lossy = [`metadata.${KEY}`, "stop"];
   hideClientKey(callWith(KEY, report));
   report.conversation = `of ${KEY}`;
+  // The key was cut with the name that had it.
+  const cut = `metadata.${"x".repeat(246)}${KEY.slice(0, 10)}`;
+  const long = [cut, `${cut}.own-key/else`, `own-key/.${"y".repeat(256)}`];
+  report.verified = long;
   hideClientKey(callWith(KEY, report));
-  assertEquals([report.lossy, report.verified], [["metadata.[client_key]", "stop"], []]);
+  const masked = `metadata.${"x".repeat(246)}[client_key]`;
+  const others = [`${masked}.[client_key]else`, `[client_key].${"y".repeat(256)}`];
+  assertEquals(report.lossy, ["metadata.[client_key]", "stop"]);
+  assertEquals(report.verified, [masked, ...others]);
   assertEquals(report.conversation, "of [client_key]");
+});
+
+Deno.test("a client key that is requested as a model is in no log line, usage or trace of the call", async () => {
+  const error = { code: "model_not_found", message: "No." };
+  const world = scriptedWorld({
+    fetch: (_url, { headers }) =>
+      new Headers(headers).get("authorization")?.endsWith("one") === true
+        ? answers(403, { error })
+        : answers(200, COMPLETION),
+  });
+  const file = CONFIG.replace(
+    "api_key: sk-upstream",
+    "api_keys: [{name: a, value: sk-one, weight: 1000}, {name: b, value: sk-two}]",
+  );
+  const { app, gateway, log, reports } = testGateway(file, world, {
+    ...storeUnderTest(world),
+    began: (report) => void (report.trace = newTrace()),
+  });
+  const headers = { host: "localhost", authorization: `Bearer ${KEY}` };
+  const response = await app(chatRequest({ headers, body: { model: KEY } }));
+  assertEquals(response.status, 200);
+  await response.body?.cancel();
+  const rested = log.find((line) => line.includes("refused a key")) ?? "";
+  assert(rested.includes('"model":"[client_key]"'), log.join("\n"));
+  assert(!log.join("").includes(KEY), log.join("\n"));
+  const usage = await gateway.state.usage.read(["2023-11-14"]);
+  assertEquals(usage.ok ? usage.value.map(({ model }) => model) : [], ["[client_key]"]);
+  const [report] = reports;
+  assertEquals(report?.trace?.requestedModel, "[client_key]");
+  assertEquals(report?.trace?.targets.map(({ model }) => model), ["[client_key]"]);
+});
+
+Deno.test("a client key that names a property is not in the failure of a call", () => {
+  const report = newReport("id", "POST", "/v1/chat/completions", 0);
+  const { failure } = fault("promise_broken", `The response lacks 'schema.${KEY}'.`);
+  const refused = refuse("invalid_value", "No.", `tools.${KEY}`).failure;
+  for (const [one, words] of [[failure, "message"], [refused, "at"]] as const) {
+    report.failure = one;
+    hideClientKey(callWith(KEY, report));
+    const said = words === "at"
+      ? "tools.[client_key]"
+      : "The response lacks 'schema.[client_key]'.";
+    assertEquals(Object(report.failure)[words], said);
+  }
 });
 
 Deno.test("a token of 16,000 characters is masked in JSON too, with what follows in its word", () => {

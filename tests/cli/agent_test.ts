@@ -167,6 +167,19 @@ Deno.test("the first named model of the file is the usual model, with its limits
   assertEquals(entries, [["small", "small", undefined, 1], ["coder", "Coder", 200_000, 2]]);
 });
 
+Deno.test("without models of the command line small tasks get the named model with haiku in its name", async () => {
+  using file = await configFile(
+    `${NAMED}  claude-haiku-4-5: {targets: [{provider: p, model: s}]}\n`,
+  );
+  const printed = async (...args: readonly string[]) =>
+    (await ran(["agent", "claude", ...args, "--config", file.path])).out;
+  const small = (text: string) => /^export ANTHROPIC_DEFAULT_HAIKU_MODEL=(.*)$/m.exec(text)?.[1];
+  assertEquals(small(await printed()), "claude-haiku-4-5");
+  assertStringIncludes(await printed(), "export ANTHROPIC_MODEL=coder\n");
+  assertEquals(small(await printed("--model", "coder")), "coder");
+  assertEquals(small(await printed("--small-model", "small")), "small");
+});
+
 Deno.test("with --url a file that is named has the models of the gateway and says whether it needs a key", async () => {
   using file = await configFile(NAMED);
   const { out } = await ran(["agent", "claude", "--url", "https://gw/", "--config", file.path]);

@@ -439,3 +439,14 @@ routing: {routes: [{name: r, targets: [{provider: mine}]}]}
     assertEquals(/^Warning: .* spans is not encrypted/m.test(out), isOpen, address);
   }
 });
+
+Deno.test("check escapes what a terminal would act on in a model, which may come from an imported file", async () => {
+  using file = await configFile(`
+providers: {p: {type: compat, base_url: "http://127.0.0.1:1/v1"}}
+models: {coder: {targets: [{provider: p, model: "m\\e[31m\\nRoute forged"}]}}
+routing: {routes: [{name: main, targets: [{provider: p}]}]}
+`);
+  const { code, out } = await ran(["check", "--config", file.path]);
+  assertEquals(code, 0, out);
+  assertStringIncludes(out, "p/m\\u001b[31m\\u000aRoute forged: compat");
+});

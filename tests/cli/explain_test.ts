@@ -1,4 +1,9 @@
-import { assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { explainQuery } from "../../src/admin/queries.ts";
+import { REQUEST_FORMS } from "../../src/cli/request_forms.ts";
+import { compile } from "../../src/gateway/compile.ts";
+import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { parsedConfig } from "../support/parsed_config.ts";
+import { scriptedWorld } from "../support/world.ts";
 import { configFile, ran } from "./test_terminal.ts";
 
 const FILE = `
@@ -334,4 +339,19 @@ A request with an ID goes to the provider and key that made the object, if they 
   const none = await explainedFor(["audio"], "--path=/v1/uploads");
   assertEquals(none.code, 1);
   assertStringIncludes(none.out, "No provider offers this");
+});
+
+Deno.test("a request without a model is explained by its route, and one for auto by the named model auto", async () => {
+  const models = "models: {auto: {targets: [{provider: anthropic, model: claude-x}]}}";
+  using file = await configFile(`${FILE}${models}\n`);
+  const generation = compile(parsedConfig(`${FILE}${models}\n`), 1);
+  for (const [model, route] of [["auto", "model:auto"], ["", "rest"]] as const) {
+    const { out } = await ran(["explain", "--config", file.path, "--model", model]);
+    assertStringIncludes(out, `Route ${route}: serves the request`);
+    // The field of the admin page is empty without a model.
+    const query = new URLSearchParams({ model });
+    const world = scriptedWorld({ fetch: () => Promise.reject(new Error("nothing is sent")) });
+    const view = explainQuery(query, { generation, world }, REQUEST_FORMS);
+    assert(typeof view !== "string" && view.lines.includes(`Route ${route}: serves the request`));
+  }
 });
