@@ -91,7 +91,7 @@ function* replaceValues(
     }
   }
   return (yield* refuseMatches(text, found)) ??
-    (yield* edit(privacy, { text, value }, found.map(insideItsTexts), options));
+    (yield* edit(privacy, { text, value }, yield* insideTheirTexts(found), options));
 }
 
 /** Returns the document like `replaceJson`; the same one if no value was replaced. */
@@ -227,10 +227,22 @@ function* refuseMatches(text: string, found: readonly FoundString[]): Work<Faile
   );
 }
 
-/** Returns a string with the parts of its matches that are replaced. */
-function insideItsTexts({ string, matches }: FoundString): FoundString {
-  if (string.isJson !== true) return { string, matches };
-  return { string, matches: matches.flatMap((match) => insideTexts(string.text, match)) };
+/** Returns strings with the parts of their matches that are replaced. */
+function* insideTheirTexts(found: readonly FoundString[]): Work<readonly FoundString[]> {
+  const inside: FoundString[] = [];
+  for (const { string, matches } of found) {
+    if (string.isJson !== true) {
+      inside.push({ string, matches });
+      continue;
+    }
+    const parts: Match[] = [];
+    for (const match of matches) {
+      pushAll(parts, insideTexts(string.text, match));
+      yield;
+    }
+    inside.push({ string, matches: parts });
+  }
+  return inside;
 }
 
 function findString(

@@ -181,10 +181,13 @@ const NAMED_NUMBER = /^\s*:\s*[-\d]/;
 /** Quotes in a match up to which its texts are replaced one by one: a request may have many. */
 const MAX_QUOTE_COUNT = 16;
 
+/** Characters before a match that a rule sees again, as it does in a stream. */
+const SEEN_CHARS = 64;
+
 /**
  * Returns the parts of a match that are replaced in the content of JSON: a pattern such as `\S+`
  * may match over the end of a text, and what is between the texts stays. The whole match if
- * anything else is there that may be a value.
+ * anything else is there that may be a value, such as a number without which the rule has no match.
  */
 export function insideTexts(text: string, match: Match): readonly Match[] {
   const { start, end } = match;
@@ -195,18 +198,29 @@ export function insideTexts(text: string, match: Match): readonly Match[] {
   END_QUOTE.lastIndex = first;
   let isInside = END_QUOTE.test(text);
   let from = start;
+  let isNumberLeft = false;
   const parts: Match[] = [];
   for (const quote of [...quotes, end]) {
     if (!isInside) {
       const between = text.slice(from, quote);
       const isOfFirst = parts.length === 1 && NAMED_NUMBER.test(between);
       if (isOfFirst || !STRUCTURE.test(between)) return [match];
+      if (!isNumberLeft && /\d/.test(between)) {
+        if (!isMatchBefore(text, match, from - 1)) return [match];
+        isNumberLeft = true;
+      }
     }
     if (isInside && quote > from) parts.push({ ...match, start: from, end: quote });
     isInside = !isInside;
     from = quote + 1;
   }
   return parts;
+}
+
+/** True if the rule of a match has one that begins there in a text that ends at `end`. */
+function isMatchBefore(text: string, { start, rule }: Match, end: number): boolean {
+  const begin = Math.max(0, start - SEEN_CHARS);
+  return search(text.slice(begin, end), [rule]).some((match) => begin + match.start === start);
 }
 
 /** The longest token; it may begin so far before a match that it overlaps. */

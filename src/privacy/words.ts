@@ -179,7 +179,9 @@ function endOfRest(text: string, start: number, rests: readonly string[]): numbe
     const limit = at + (isBlank ? MAX_BLANK_CHARS : character.length);
     at += character.length;
     while (at < limit && /\s/.test(text.charAt(at))) at++;
-    for (const letter of (isBlank ? " " : fold(character)).split("")) {
+    // The dot of a Turkish İ is that of an i, as `fold` says, also where it is the next character.
+    const isDot = character === "\u0307" && fold(text.charAt(at - 2)) === "i";
+    for (const letter of (isBlank ? " " : isDot ? "" : fold(character)).split("")) {
       const next = letter.charCodeAt(0);
       low = firstFrom(rests, low, high, known, next);
       high = firstFrom(rests, low, high, known, next + 1);

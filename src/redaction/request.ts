@@ -7,6 +7,7 @@ import {
   type JsonValue,
   parseExact,
 } from "../core/json/json.ts";
+import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { formTexts, type MultipartBody } from "../formats/multipart.ts";
@@ -205,6 +206,14 @@ function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
     const masked = finishText(masks, text, "plain");
     return masked === text ? part : masked;
   }).join("/");
+}
+
+/** Returns the failure of a body that rules cannot search, without the values in a key it names. */
+export function hideValues({ policy }: Pick<CallPrivacy, "policy">, failed: Failed): Failed {
+  const { failure } = failed;
+  if (!isRefusal(failure) || failure.reason.kind !== "text") return failed;
+  const { kind, at, reason } = failure;
+  return refuse(kind, finishText(newMaskText(policy.request), reason.text, "plain"), at);
 }
 
 /** Searches a request within the time that it may take, with the scopes of its call. */

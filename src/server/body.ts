@@ -6,6 +6,7 @@ import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
+import { hideValues } from "../redaction/request.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import {
   MAX_BODY_BYTES,
@@ -50,8 +51,11 @@ export async function readBody(
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   const parsed = parseRequest(text, max_json_members, bytes.value);
+  if (parsed.ok) return parsed;
+  const { capture, client: { privacy } } = call;
   // Rules of privacy cannot find values in a text that is no JSON.
-  if (!parsed.ok && call.client.privacy === null) call.capture?.unparsed?.(text, request.url);
+  if (privacy !== null) return hideValues(privacy, parsed);
+  capture?.unparsed?.(text, request.url);
   return parsed;
 }
 

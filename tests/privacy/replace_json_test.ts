@@ -340,15 +340,48 @@ Deno.test("arguments of a tool stay JSON where a pattern matches over the end of
   }
 });
 
-Deno.test("a number in arguments of a tool is replaced where a pattern matches it with the name of its member", async () => {
-  for (const pattern of [String.raw`pin\W+\d{4}`, String.raw`"pin":\s*\d{4}\D`]) {
-    for (const args of ['{"pin":1234,"in":5}', '{"in":5, "pin": 1234}']) {
-      const privacy = callWith(`pattern: '${pattern}', action: replace`);
-      const call = { id: "c", function: { name: "f", arguments: args } };
-      const sent = await replaced(privacy, JSON.stringify({ messages: [{ tool_calls: [call] }] }));
-      assertEquals(sent.includes("1234"), false, `${pattern} ${args}`);
-    }
+Deno.test("a number in arguments of a tool is replaced where a pattern has no match without it", async () => {
+  const cases: readonly (readonly [pattern: string, args: string])[] = [
+    [String.raw`pin\W+\d{4}`, '{"pin":1234,"in":5}'],
+    [String.raw`"pin":\s*\d{4}\D`, '{"in":5, "pin": 1234}'],
+    [String.raw`pin\W+\d{4}\D`, '{"pin":[1234,5678]}'],
+    [String.raw`pin.{1,20}\d{4}\W`, '{"type":"pin","value":1234}'],
+    [String.raw`pin.{1,20}(?P<value>\W\d{4}\W)`, '{"type":"pin","value":1234}'],
+    [String.raw`"":\d{4}\D`, '{"":1234,"x":"y"}'],
+    [String.raw`:\d{4},"cvv"`, '{"pin":1234,"cvv":"x"}'],
+  ];
+  for (const [pattern, args] of cases) {
+    const privacy = callWith(`pattern: '${pattern}', action: replace`);
+    const call = { id: "c", function: { name: "f", arguments: args } };
+    const sent = await replaced(privacy, JSON.stringify({ messages: [{ tool_calls: [call] }] }));
+    assertEquals(sent.includes("1234"), false, `${pattern} ${args}`);
   }
+});
+
+Deno.test("a number in arguments of a tool stays where the group of a pattern runs over the end of its text", async () => {
+  const args = '{"cmd":"use pass=hunter2 ","x":"pass=hunter3","in":120000}';
+  const privacy = callWith(String.raw`pattern: 'pass=(?P<value>\S+)', action: replace`);
+  const call = { id: "c", function: { name: "f", arguments: args } };
+  const sent = await replaced(privacy, JSON.stringify({ messages: [{ tool_calls: [call] }] }));
+  const written: string = JSON.parse(sent).messages[0].tool_calls[0].function.arguments;
+  assertEquals(
+    written.replaceAll(/qz\w+/g, "T"),
+    '{"cmd":"use pass=T ","x":"pass=T","T":120000}',
+  );
+});
+
+Deno.test("arguments of a tool with very many matches over the end of a text are divided in pieces", async () => {
+  const unit = 'x=","a","a","a","a","a","a",5,"' + "b".repeat(30) + " ";
+  async function piecesOf(member: string): Promise<number> {
+    const value = { messages: [{ [member]: unit.repeat(2_000) }] };
+    // Another policy, which remembers nothing of the text.
+    const privacy = callWith(String.raw`pattern: 'x=\S+', action: mask, label: ${member}`);
+    let pieces = 0;
+    const pace = { ...NO_PACE, next: () => (pieces++, null) };
+    await replaceJson(privacy, JSON.stringify(value), value, { pace, scopes: SCOPES });
+    return pieces;
+  }
+  assertEquals(await piecesOf("arguments"), await piecesOf("content") + 2_000);
 });
 
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {

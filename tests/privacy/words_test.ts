@@ -42,6 +42,10 @@ Deno.test("words of letters beyond ASCII are found in any letter case, also wher
   for (const text of ["İSTANBUL", "istanbul", "Blue İZMİR"]) {
     assertEquals(valuesOf(`(${text})`, 'words: [istanbul, "blue izmir"], action: mask'), [text]);
   }
+  for (const form of ["Blue İzmir", "blue i\u0307zmir", "BLUE I\u0307ZMI\u0307R", "blue ızmir"]) {
+    assertEquals(valuesOf(`(${form})`, 'words: ["Blue İzmir"], action: mask'), [form]);
+  }
+  assertEquals(valuesOf("blue izm\u0307ir", 'words: ["Blue İzmir"], action: mask'), []);
 });
 
 Deno.test("a letter with accents and the letter before its accents are the same", () => {

@@ -355,6 +355,29 @@ data_sharing: {enabled: true, share_prompts: true, share_responses: true}`,
   assert(!JSON.stringify(shared[0]?.fields()).includes("a@x.com"));
 });
 
+Deno.test("a value in a key that comes twice is in no refusal and not shared, and another key is named", async () => {
+  const shared: CapturedCall[] = [];
+  const { call, reports } = serving(
+    `${UP}${RULES}
+general: {api_key: k, backend_url: "http://127.0.0.1:1"}
+data_sharing: {enabled: true, share_prompts: true, share_responses: true}`,
+    {
+      newCapture: ({ generation, id, state }) =>
+        newCapture(generation.config, (one) => void shared.push(one), id, state.admission),
+    },
+  );
+  for (const [key, shown] of [["a@x.com", "[email]"], ["stop", "stop"]] as const) {
+    const response = await call(CHAT, `{"model":"m","${key}":1,"${key}":2}`);
+    assertStringIncludes(await response.text(), `the key \\"${shown}\\" more than once`);
+  }
+  assertEquals(shared.length, 2);
+  const kept = JSON.stringify([
+    shared.map((one) => one.fields()),
+    reports.map((one) => one.failure),
+  ]);
+  assert(!kept.includes("a@x.com"), kept);
+});
+
 Deno.test("clients with different policies do not share cached answers", async () => {
   const { call, reports } = serving(`${UP}
 caching: {enabled: true}
