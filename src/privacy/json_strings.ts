@@ -49,6 +49,9 @@ export function objectsOf(root: JsonValue): Objects {
 /** Tokens after which a walk may be interrupted, and length of a string from which it may too. */
 const TOKENS_PER_STEP_COUNT = 2_048, LONG_STRING_CHARS = 256 * 1024;
 
+/** Characters of a string whose escapes are decoded in one piece. */
+const PIECE_CHARS = 64 * 1024;
+
 /** Escapes of a string after which the search for a position in it may be interrupted. */
 const ESCAPES_PER_STEP_COUNT = 64 * 1024;
 
@@ -170,17 +173,25 @@ export function* parseSteps(text: string): Generator<void, JsonValue, void> {
 }
 
 /** Returns the text of a long string like `textOfString`, in pieces. */
-function* longText(text: string, start: number, end: number): Generator<void, string, void> {
+function longText(text: string, start: number, end: number): Generator<void, string, void> {
+  return decodeSteps(text.slice(start + 1, end - 1), decoded);
+}
+
+/** Returns a text that `decode` makes of pieces with escapes, of which none cuts an escape. */
+export function* decodeSteps(
+  text: string,
+  decode: (piece: string) => string,
+): Generator<void, string, void> {
   const pieces: string[] = [];
-  for (let from = start + 1; from < end - 1;) {
-    const piece = text.slice(from, Math.min(end - 1, from + LONG_STRING_CHARS));
+  for (let from = 0; from < text.length;) {
+    const piece = text.slice(from, from + PIECE_CHARS);
     // No escape is cut in two.
     let at = 0;
     for (let next = piece.indexOf("\\"); next >= 0; next = piece.indexOf("\\", at)) {
       at = next + (text.charCodeAt(from + next + 1) === LOWER_U_CODE ? 6 : 2);
     }
     const to = from + Math.max(piece.length, at);
-    pieces.push(at === 0 ? piece : decoded(text.slice(from, to)));
+    pieces.push(at === 0 ? piece : decode(text.slice(from, to)));
     from = to;
     yield;
   }

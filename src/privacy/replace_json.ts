@@ -1,6 +1,6 @@
 import { type JsonDocument, type JsonObject, parseJson } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
-import { countMatch } from "../core/privacy_counts.ts";
+import { countMatch, newPrivacyCounts } from "../core/privacy_counts.ts";
 import { pushAll } from "../core/push_all.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, replaceValue, splice } from "../formats/edit.ts";
@@ -8,6 +8,7 @@ import { sealText } from "../formats/sealed_text.ts";
 import type { Part } from "./answer_text.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
 import { documentsIn } from "./documents.ts";
+import { escapedTexts, joinMatches, outerMatches } from "./escaped_texts.ts";
 import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings.ts";
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
@@ -30,8 +31,8 @@ export interface ReplaceOptions {
 }
 
 /** A string with its matches. */
-interface FoundString {
-  readonly string: SearchedString;
+interface FoundString<Searched extends SearchedString = SearchedString> {
+  readonly string: Searched;
   readonly matches: readonly Match[];
 }
 
@@ -72,7 +73,7 @@ function* replaceValues(
   const room: Room = { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
   const unread = yield* collectStrings(text, value, function* (strings) {
     if (room.values < 0) return;
-    for (const one of yield* findMatches(privacy, strings, room)) found.push(one);
+    pushAll(found, yield* findAll(privacy, strings, room));
   });
   counts.unread += unread.length;
   const [firstUnread] = unread;
@@ -122,15 +123,56 @@ interface Room {
   monitored: number;
 }
 
-/** Finds the matches of some strings, as many as there is room for. */
-function* findMatches(
-  { policy, counts }: CallPrivacy,
+/**
+ * Finds the matches of some strings, as many as there is room for. In a text that is JSON values
+ * are found with and without escapes; rules that only count see it as it is.
+ */
+function* findAll(
+  privacy: CallPrivacy,
   strings: readonly SearchedString[],
   room: Room,
 ): Work<readonly FoundString[]> {
-  const found: FoundString[] = [];
-  const searched: SearchedString[] = [];
-  const keys = new Map<SearchedString, string>();
+  const found = yield* findMatches(privacy, strings, room);
+  const texts = yield* escapedTexts(strings);
+  if (texts.length === 0 || room.values < 0) return found;
+  const own: Room = { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
+  const uncounted = { policy: privacy.policy, counts: newPrivacyCounts() };
+  const all = new Map(found.map(({ string, matches }) => [string, matches]));
+  for (const one of yield* findMatches(uncounted, texts, own)) {
+    const { outer } = one.string;
+    const before = behindEscapes(outer.text, all.get(outer) ?? []);
+    const joined: Match[] = [];
+    for (const isKind of [isRefused, isReplaced]) {
+      const further = yield* outerMatches(one.string, one.matches.filter(isKind));
+      pushAll(joined, joinMatches([...further, ...before.filter(isKind)]));
+    }
+    const monitored = before.filter((match) => !isRefused(match) && !isReplaced(match));
+    room.values -= joined.length + monitored.length - before.length;
+    all.set(outer, [...joined, ...monitored]);
+  }
+  if (own.values < 0) room.values = -1;
+  return [...all].map(([string, matches]) => ({ string, matches }))
+    .toSorted((a, b) => a.string.start - b.string.start);
+}
+
+function isRefused({ rule }: Match): boolean {
+  return rule.action === "refuse";
+}
+
+/** True if a token or a mask takes the place of a match. */
+function isReplaced({ rule }: Match): boolean {
+  return rule.action === "replace" || rule.action === "mask";
+}
+
+/** Finds the matches of some strings, as many as there is room for. */
+function* findMatches<Searched extends SearchedString>(
+  { policy, counts }: Pick<CallPrivacy, "policy" | "counts">,
+  strings: readonly Searched[],
+  room: Room,
+): Work<readonly FoundString<Searched>[]> {
+  const found: FoundString<Searched>[] = [];
+  const searched: Searched[] = [];
+  const keys = new Map<Searched, string>();
 
   function isKept({ rule }: Match): boolean {
     const kind = rule.action === "monitor" ? "monitored" : "values";
@@ -172,11 +214,11 @@ function* findMatches(
 }
 
 /** Divides the matches in a joined text among its strings. */
-function divide(
-  strings: readonly SearchedString[],
+function divide<Searched>(
+  strings: readonly (Searched & Pick<SearchedString, "text">)[],
   matches: readonly Match[],
-): ReadonlyMap<SearchedString, readonly Match[]> {
-  const divided = new Map<SearchedString, Match[]>();
+): ReadonlyMap<Searched, readonly Match[]> {
+  const divided = new Map<Searched, Match[]>();
   const ordered = matches.toSorted((a, b) => a.start - b.start);
   let index = 0;
   let offset = 0;
@@ -207,7 +249,7 @@ function count({ counts }: CallPrivacy, found: readonly FoundString[]): void {
 }
 
 function* refuseMatches(text: string, found: readonly FoundString[]): Work<Failed | null> {
-  const refused = findString(found, ({ rule }) => rule.action === "refuse");
+  const refused = findString(found, isRefused);
   if (refused !== null) {
     const rule = `has a value that the privacy rule '${refused.match.rule.name}' refuses`;
     return refuse(
@@ -262,13 +304,13 @@ function* edit(
   found: readonly FoundString[],
   { scopes, masks = false }: ReplaceOptions,
 ): Work<Result<string>> {
-  const isReplaced = ({ rule }: Match) => rule.action === "replace" && !masks;
+  const getsToken = ({ rule }: Match) => rule.action === "replace" && !masks;
   const known = new Map([...earlier.values()].map((one) => [one.value, one]));
   // A value that conversations share has one token, wherever else it is.
   const ordered = found.toSorted((a, b) => Number(b.string.isShared) - Number(a.string.isShared));
   for (const { string, matches } of ordered) {
     const scope = string.isShared ? scopes.client : scopes.conversation;
-    for (const match of matches.filter(isReplaced)) {
+    for (const match of matches.filter(getsToken)) {
       const value = valueOf(string, match);
       const kept = string.isShared ? undefined : known.get(value);
       if (tokens.take(value, match.label, scope, kept) === null) return tooManyValues();
@@ -287,9 +329,9 @@ function* edit(
       : newPositions(sealed.seal.text, sealed.start, sealed.end);
     const own: Edit[] = [];
     for (const match of matches) {
-      if (match.rule.action !== "replace" && match.rule.action !== "mask") continue;
+      if (!isReplaced(match)) continue;
       const value = valueOf(string, match);
-      const token = isReplaced(match) ? tokens.take(value, match.label, "") : null;
+      const token = getsToken(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
       own.push({ start: yield* position(start), end: yield* position(end), text: written });
@@ -317,9 +359,9 @@ function* edit(
  * Returns the value of a match. In the arguments of a tool it is without their escapes, as a
  * restored one is put there: a key of several lines has the token that it has in a text.
  */
-function valueOf({ text, isJson }: SearchedString, { start, end }: Match): string {
+function valueOf({ text, isJson }: SearchedString, { start, end, isEscaped }: Match): string {
   const written = text.slice(start, end);
-  if (isJson !== true || !written.includes("\\")) return written;
+  if ((isJson !== true && isEscaped !== true) || !written.includes("\\")) return written;
   const value = parseJson(`"${written}"`);
   return typeof value === "string" ? value : written;
 }

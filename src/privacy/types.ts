@@ -68,6 +68,8 @@ export interface Rule {
 export interface Match extends Span {
   readonly rule: Rule;
   readonly label: string;
+  /** True if the value was found without the escapes of JSON that it has in the text. */
+  readonly isEscaped?: true;
 }
 
 /** Rules that hold for a call: the sum of its policies. */

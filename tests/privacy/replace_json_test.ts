@@ -305,7 +305,7 @@ Deno.test("arguments of a tool stay JSON where a match of a pattern begins or en
     ["[0-9]{6}", String.raw`2019\u201324`, /^2019\u201324$/],
     ["B-.{3}", String.raw`B-12\u20134`, /^qz\w+4$/],
     ["B-.{3}", String.raw`B-12\n4`, /^qz\w+4$/],
-    [String.raw`\\[a-z]+`, String.raw`srv\\mail`, /^srv\\qz\w+$/],
+    [String.raw`\\[a-z]+`, String.raw`srv\\mail`, /^srvqz\w+$/],
   ] as const;
   for (const [pattern, text, expected] of cases) {
     const privacy = callWith(`pattern: '${pattern}', action: replace`);
@@ -338,6 +338,101 @@ Deno.test("arguments of a tool stay JSON where a pattern matches over the end of
     assertEquals(privacy.counts.matches.map(({ count }) => count), [1]);
     if (!expected.endsWith("T")) assertEquals(restoreJson(sent, privacy.tokens), request);
   }
+});
+
+Deno.test("a value that is escaped in JSON inside a text has the token that it has in a text, and comes back", async () => {
+  const rules = [
+    "words: ['Blue \"Falcon\"', 'two lines'], action: replace",
+    String.raw`pattern: 'CORP\\\w+', action: replace`,
+  ];
+  for (const value of ['Blue "Falcon"', String.raw`CORP\bob`, "two\nlines", String.raw`CORP\new`]) {
+    const told = JSON.stringify({
+      to: `see ${value}\n!`,
+      [`for ${value}`]: [1, value],
+      "\\": "\n",
+    });
+    const request = JSON.stringify({
+      messages: [
+        { role: "user", content: value },
+        { role: "assistant", tool_calls: [{ function: { name: "f", arguments: told } }] },
+        { role: "tool", content: ` ${told}` },
+        { role: "assistant", content: `[${told}]` },
+      ],
+    });
+    const privacy = callWith(...rules);
+    const sent = await replaced(privacy, request);
+    const { messages } = JSON.parse(sent);
+    const token = messages[0].content;
+    assertMatch(token, /^qz\w+$/);
+    const expected = JSON.parse(told.replaceAll(JSON.stringify(value).slice(1, -1), () => token));
+    assertEquals(JSON.parse(messages[1].tool_calls[0].function.arguments), expected);
+    assertEquals(JSON.parse(messages[2].content), expected);
+    assertEquals(JSON.parse(messages[3].content), [expected]);
+    assertEquals(privacy.counts.matches.map(({ count }) => count), [10]);
+  }
+});
+
+Deno.test("a text with escapes that JSON does not have is searched as it is", async () => {
+  for (
+    const text of [
+      String.raw`{"a":"\\x \\u12 \\n 4111 1111 1111 1111 \\`,
+      String.raw`\\d bob@example.com \\"`,
+    ]
+  ) {
+    const call = { function: { name: "f", arguments: text } };
+    const sent = await of(
+      { messages: [{ tool_calls: [call] }] },
+      "find: [email, card], action: mask",
+    );
+    const [message] = JSON.parse(sent).messages;
+    assertEquals(
+      message.tool_calls[0].function.arguments,
+      text.replace(/4111 1111 1111 1111/, "[card]").replace(/bob@example.com/, "[email]"),
+    );
+  }
+});
+
+Deno.test("any text that is JSON in any strings has the same tokens as its values, and comes back", async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.array(
+        fc.string({
+          unit: fc.constantFrom('"', "\\", "\n", "n", "u", "é", "\t", " ", "{", ",", ":"),
+        }),
+      ),
+      fc.nat(),
+      async (pieces, at) => {
+        const value = String.raw`K\-"9"`;
+        const texts = pieces.toSpliced(
+          at % (pieces.length + 1),
+          0,
+          `${pieces[0] ?? ""} ${value} .`,
+        );
+        const told = JSON.stringify({ list: texts, [texts.join("")]: null });
+        const request = JSON.stringify({ messages: [{ content: value }, { content: told }] });
+        const privacy = callWith(`pattern: 'K\\\\-"9"', action: replace`);
+        const sent = await replaced(privacy, request);
+        assertEquals(restoreJson(sent, privacy.tokens).includes(JSON.stringify(value)), true);
+        const { messages } = JSON.parse(sent);
+        const expected = JSON.parse(
+          told.replaceAll(JSON.stringify(value).slice(1, -1), () => messages[0].content),
+        );
+        assertEquals(JSON.parse(messages[1].content), expected);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});
+
+Deno.test("a value that is escaped in JSON inside a text is masked, and refused where it is", async () => {
+  const told = JSON.stringify({ note: 'for Blue "Falcon"' });
+  const rule = "words: ['Blue \"Falcon\"'], action:";
+  assertEquals(
+    await of({ a: [told] }, `${rule} mask`),
+    JSON.stringify({ a: ['{"note":"for [value]"}'] }),
+  );
+  assertEquals(await of({ a: [told] }, `${rule} refuse`), "privacy_rule_matched a[0]");
+  assertEquals(await of({ a: [told] }, `${rule} monitor`), JSON.stringify({ a: [told] }));
 });
 
 Deno.test("a number in arguments of a tool is replaced where a pattern has no match without it", async () => {
