@@ -116,12 +116,15 @@ function maskedFailure(failure: Failure, masked: (text: string) => string): Fail
  */
 export function wordMask(call: KeyedCall): ((text: string) => string) | null {
   const key = keyOf(call);
-  return key.length < MIN_WORD_CHARS ? null : (text) => maskCut(text.replaceAll(key, LABEL), key);
+  if (key.length < MIN_WORD_CHARS) return null;
+  return (text) => {
+    const masked = text.replaceAll(key, LABEL);
+    return text.length < MAX_NAME_CHARS ? masked : maskCut(masked, key);
+  };
 }
 
 /** Masks the beginnings of a key in a text with a name that may have been cut within the key. */
 function maskCut(text: string, key: string): string {
-  if (text.length < MAX_NAME_CHARS) return text;
   const [first = "", ...pieces] = text.split(key.slice(0, MIN_WORD_CHARS));
   const rest = key.slice(MIN_WORD_CHARS);
   return pieces.reduce((masked, piece) => {
