@@ -5,8 +5,7 @@ import {
   isRefusal,
   isServerFailure,
 } from "../core/failure/failure.ts";
-import { wordMask } from "../access/client_key_mask.ts";
-import type { AttemptSpan } from "../core/call_span.ts";
+import { repeatMask } from "../access/client_key_mask.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/failure/result.ts";
@@ -20,8 +19,6 @@ import type { Slot } from "../traffic/provider_slots.ts";
 import { storageUnavailable } from "../store/store_failure.ts";
 import { sendWithCredential } from "../upstream/credential_renewal.ts";
 import { open } from "../upstream/open.ts";
-import { withoutSecrets } from "../wires/secret_text.ts";
-import type { Sender } from "../wires/wire.ts";
 import { sendWithKeys } from "./key_rotation.ts";
 import { recordAttempt, recordTime } from "./record_attempt.ts";
 import { sendThinkingOrNot, type Unthinking } from "./thinking_repeat.ts";
@@ -273,7 +270,8 @@ async function sendUnlessOpen(
   let firstByteAt: number | null = null;
   let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
-  const span = beginSpan(call, candidate.target);
+  const { provider } = candidate.target;
+  const span = report.span?.beginAttempt(provider.settings, repeatMask(call, account.key)) ?? null;
   try {
     const reply = await open(call, candidate, {
       span,
@@ -301,24 +299,6 @@ async function sendUnlessOpen(
     // Only the first `end` has an effect: this call is for a thrown error.
     if (!isCommitted) permit.end("neutral");
   }
-}
-
-/** Minimum length of a provider's key that is hidden: shorter ones may be common words. */
-const MIN_KEY_CHARS = 8;
-
-/**
- * Begins the span of an attempt, which has neither the client's key nor that of the provider: a
- * provider may repeat both. Null while spans are not exported.
- */
-function beginSpan(call: Call, { provider, account: { key } }: Sender): AttemptSpan | null {
-  const { span } = call.report;
-  if (span === null) return null;
-  const mask = wordMask(call);
-  if (key === null || key.length < MIN_KEY_CHARS) return span.beginAttempt(provider.settings, mask);
-  return span.beginAttempt(
-    provider.settings,
-    (text) => withoutSecrets(mask?.(text) ?? text, [key]),
-  );
 }
 
 /** Returns the verdict of the circuit breaker on an attempt that failed before delivery began. */
