@@ -3,6 +3,7 @@ import type { RequestHeaders } from "../core/header_fields.ts";
 import { MAX_NAME_CHARS } from "../core/text_beginning.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import type { CallReport } from "../observe/report.ts";
+import { withoutSecrets } from "../wires/secret_text.ts";
 import { type AcceptedKeys, presentedKey, requiresKey } from "./presented_key.ts";
 
 /** Text in the place of a masked client key. */
@@ -116,12 +117,28 @@ function maskedFailure(failure: Failure, masked: (text: string) => string): Fail
  */
 export function wordMask(call: KeyedCall): ((text: string) => string) | null {
   const key = keyOf(call);
-  return key.length < MIN_WORD_CHARS ? null : (text) => maskCut(text.replaceAll(key, LABEL), key);
+  if (key.length < MIN_WORD_CHARS) return null;
+  return (text) => {
+    const masked = text.replaceAll(key, LABEL);
+    return text.length < MAX_NAME_CHARS ? masked : maskCut(masked, key);
+  };
+}
+
+/**
+ * Returns the mask of words of a provider, which may repeat the key of the client and the one that
+ * the gateway has sent it, `sentKey`; null if there is nothing to hide.
+ */
+export function repeatMask(
+  call: KeyedCall,
+  sentKey: string | null,
+): ((text: string) => string) | null {
+  const mask = wordMask(call);
+  if (sentKey === null || sentKey.length < MIN_WORD_CHARS) return mask;
+  return (text) => withoutSecrets(mask?.(text) ?? text, [sentKey]);
 }
 
 /** Masks the beginnings of a key in a text with a name that may have been cut within the key. */
 function maskCut(text: string, key: string): string {
-  if (text.length < MAX_NAME_CHARS) return text;
   const [first = "", ...pieces] = text.split(key.slice(0, MIN_WORD_CHARS));
   const rest = key.slice(MIN_WORD_CHARS);
   return pieces.reduce((masked, piece) => {

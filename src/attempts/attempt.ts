@@ -5,7 +5,7 @@ import {
   isRefusal,
   isServerFailure,
 } from "../core/failure/failure.ts";
-import { wordMask } from "../access/client_key_mask.ts";
+import { repeatMask } from "../access/client_key_mask.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import { pause } from "../core/pause.ts";
 import { failed, type Result, success } from "../core/failure/result.ts";
@@ -270,8 +270,8 @@ async function sendUnlessOpen(
   let firstByteAt: number | null = null;
   let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
-  const span = report.span?.beginAttempt(candidate.target.provider.settings, wordMask(call)) ??
-    null;
+  const { provider } = candidate.target;
+  const span = report.span?.beginAttempt(provider.settings, repeatMask(call, account.key)) ?? null;
   try {
     const reply = await open(call, candidate, {
       span,

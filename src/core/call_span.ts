@@ -23,8 +23,8 @@ export interface CallSpan extends SpanIds {
   /** False if the trace is not sampled, so that the span is not exported. */
   readonly isExported: boolean;
   /**
-   * Begins the span of an attempt at an upstream. `mask` hides the key of the client in a text;
-   * null if there is nothing to hide.
+   * Begins the span of an attempt at an upstream. `mask` hides keys in a text; null if there is
+   * nothing to hide.
    */
   beginAttempt(called: CalledProvider, mask: TextMask | null): AttemptSpan;
 }

@@ -146,11 +146,15 @@ Deno.test("a client key is in no path of a field and in no conversation that a s
   report.conversation = `of ${KEY}`;
   // The key was cut with the name that had it.
   const cut = `metadata.${"x".repeat(246)}${KEY.slice(0, 10)}`;
-  const long = [cut, `${cut}.own-key/else`, `own-key/.${"y".repeat(256)}`];
+  const often = `metadata.${"x".repeat(6)}${KEY.repeat(18).slice(0, 250)}`;
+  const long = [cut, `${cut}.own-key/else`, `own-key/.${"y".repeat(256)}`, often];
   report.verified = long;
   hideClientKey(callWith(KEY, report));
   const masked = `metadata.${"x".repeat(246)}[client_key]`;
-  const others = [`${masked}.[client_key]else`, `[client_key].${"y".repeat(256)}`];
+  const others = [
+    ...[`${masked}.[client_key]else`, `[client_key].${"y".repeat(256)}`],
+    `metadata.${"x".repeat(6)}${"[client_key]".repeat(18)}`,
+  ];
   assertEquals(report.lossy, ["metadata.[client_key]", "stop"]);
   assertEquals(report.verified, [masked, ...others]);
   assertEquals(report.conversation, "of [client_key]");

@@ -107,7 +107,7 @@ const SPAN_ENDED = new Error("the span has ended");
 interface Learning {
   readonly turn: NextTurn;
   readonly called?: CalledProvider;
-  /** Hides the key of the client in texts; null or absent if there is nothing to hide. */
+  /** Hides keys in texts; null or absent if there is nothing to hide. */
   readonly mask?: TextMask | null;
 }
 
@@ -349,7 +349,7 @@ function textIn(value: JsonObject, name: string, mask: TextMask | null): string 
   return isFilledText(text) ? shownText(text, mask) : undefined;
 }
 
-/** Returns a text as the span has it. A provider may repeat the key that the client has sent it. */
+/** Returns a text as the span has it. A provider may repeat a key. */
 function shownText(text: string, mask: TextMask | null): string {
   return cutText(mask === null ? text : mask(text));
 }

@@ -29,6 +29,12 @@ import {
 /** Longest `tracestate` of a client that is kept (W3C Trace Context, section 3.3.1.3). */
 const MAX_TRACESTATE_CHARS = 512;
 
+/**
+ * Pattern of one `traceparent` of any version: later ones may be longer than the 55 characters of
+ * the first one, and a comma is between two of them.
+ */
+const ONE_TRACEPARENT = /^[^,]{55,128}$/;
+
 /** Export of call spans to a collector. */
 export interface Spans {
   /** Begins the span of a call that begins now, and sets it in its report. */
@@ -126,7 +132,8 @@ export async function spansTo(exporter: SpanExporter, settings: SpanSettings): P
     { traceparent }: CallReport,
     headers: Pick<RequestHeaders, "get">,
   ): SpanContext | undefined {
-    const parent = traceparent === null ? null : parseTraceParent(traceparent);
+    const isOne = traceparent !== null && ONE_TRACEPARENT.test(traceparent);
+    const parent = isOne ? parseTraceParent(traceparent) : null;
     if (parent === null) return undefined;
     const state = headers.get("tracestate");
     const isKept = state !== null && state.length <= MAX_TRACESTATE_CHARS;

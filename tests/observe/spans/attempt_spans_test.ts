@@ -192,6 +192,22 @@ security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}
   }
 });
 
+Deno.test("a provider's key that the provider repeats is in no span", async () => {
+  const key = "sk-of-the-provider";
+  const said = { id: key, model: `m-${key}`, system_fingerprint: `${"x".repeat(250)}${key}` };
+  const config = `${oneProvider(URL_OF_UP).replace(/api_key: [^,}\n]+/, `api_key: ${key}`)}
+telemetry: {provider_names: {up: openai}}
+`;
+  assert(config.includes(key));
+  const reply = () => answers(200, { ...COMPLETION, ...said });
+  const { attempts: [attempt], sent } = await attemptsOf(config, chatRequest(), reply);
+  assertEquals(sent[0]?.request.headers.get("authorization"), `Bearer ${key}`);
+  const attributes = modelAttributes(attempt);
+  assertEquals(attributes["gen_ai.response.id"], "[redacted]");
+  assertEquals(attributes["gen_ai.response.model"], "m-[redacted]");
+  assertEquals(attributes["openai.response.system_fingerprint"], `${"x".repeat(250)}[redac`);
+});
+
 Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
   const { attempts: [attempt] } = await attemptsOf(
     oneProvider(URL_OF_UP),

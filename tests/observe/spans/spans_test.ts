@@ -143,7 +143,11 @@ Deno.test("a valid traceparent is continued, and an invalid one is ignored", asy
   assertEquals(request?.spanContext().traceId, trace);
   assertEquals(request?.parentSpanContext?.spanId, parent);
   const valid = `00-${trace}-${parent}-01`;
+  const later = `01-${trace}-${parent}-01-more`;
+  const [ofLater] = await spansOf({ traceparent: later });
+  assertEquals(ofLater?.spanContext().traceId, trace);
   const invalid = [
+    ...[`${later}, ${later}`, `${later}${"e".repeat(5_000)}`],
     ...["", "nonsense", `${valid}, ${valid}`, `${valid}-more`, `${valid}\0`, "0".repeat(100_000)],
     ...[`ff-${trace}-${parent}-01`, `00-${trace.toUpperCase()}-${parent}-01`],
     ...[`00-${"0".repeat(32)}-${parent}-01`, `00-${trace}-${"0".repeat(16)}-01`],
