@@ -6,8 +6,8 @@ import type { HttpResponse } from "../core/stream/reply.ts";
  */
 export interface CachedResponses {
   /**
-   * Returns the response of a key; null for a miss. A store outside the process awaits `turn` before
-   * it decodes so many bytes.
+   * Returns the response of a key; null for a miss. A store outside the process awaits `turn`, with
+   * the number of bytes, before it decodes them.
    */
   get(
     key: string,

@@ -2,6 +2,7 @@ import { Cancellation } from "../../src/core/cancellation.ts";
 import type { HttpResponse } from "../../src/core/stream/reply.ts";
 import { newSharedCache } from "../../src/store/shared_cache.ts";
 import { assertEquals } from "../support/assert.ts";
+import { heldTurns } from "../support/held_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { withFile } from "./sqlite/store.ts";
 
@@ -99,21 +100,16 @@ Deno.test("a large response in a store outside the process is decoded in a turn 
     const { cachedResponses, close } = await open();
     await cachedResponses.set("large", responseOf(MIB), 60_000);
     await cachedResponses.set("small", responseOf(1), 60_000);
-    const kinds: string[] = [];
-    const turn = Promise.withResolvers<void>();
-    const cache = newSharedCache(cachedResponses, () => true, {
-      next(kind) {
-        kinds.push(kind);
-        return turn.promise;
-      },
-    });
+    const held = heldTurns("large");
+    const cache = newSharedCache(cachedResponses, () => true, held.turns);
     const world = scriptedWorld();
     const look = (key: string) => cache.get(key, { world, cancellation: new Cancellation() });
     let bytes: number | null = null;
     const large = look("large").then((found) => void (bytes = found?.body.byteLength ?? 0));
     assertEquals(await look("small"), responseOf(1));
-    assertEquals([kinds, bytes], [["large"], null]);
-    turn.resolve();
+    await Promise.race([held.waits(1), large]);
+    assertEquals(bytes, null);
+    held.begin();
     await large;
     assertEquals(bytes, MIB);
     await close();
