@@ -12,12 +12,13 @@ import { socketFloods } from "./socket_floods.ts";
 import { storedObjects } from "./stored_objects.ts";
 import { strictCalls } from "./strict_calls.ts";
 import type { Attack } from "./support.ts";
-import { unreadResponses } from "./unread_responses.ts";
+import { unreadFiles, unreadResponses } from "./unread_responses.ts";
 
 /** All attacks, in the order of their rows. */
 export const ATTACKS: readonly Attack[] = [
   patterns,
   unreadResponses,
+  unreadFiles,
   ...nestedJson,
   ...keptTexts,
   ...largeMessages,

@@ -1,6 +1,6 @@
 import { type Attack, many, oneProvider, outcomeOf, pause, send } from "./support.ts";
 
-const READ_COUNT = 60, WRITE_COUNT = 24, ANSWER_CHARS = 8 * 1024 * 1024;
+const READ_COUNT = 60, KEPT_COUNT = 7, WRITE_COUNT = 24, ANSWER_CHARS = 8 * 1024 * 1024;
 
 /** Requests of 9 MB, and members of each with a key of 40 characters. */
 const REQUEST_COUNT = 4, MEMBER_COUNT = 190_000, KEY_CHARS = 28;
@@ -42,6 +42,19 @@ const answers: Attack = {
   },
 };
 
+/** Several cached answers, requested at the same time. */
+const severalAnswers: Attack = {
+  ...answers,
+  row: "A2 cached answers",
+  size: (times) => `${READ_COUNT * times} requests for ${KEPT_COUNT} cached answers of 8 MB`,
+  async load({ url }, times) {
+    const request = (at: number) => chat(url, `"seed":${at % KEPT_COUNT}`);
+    for (let at = 0; at < KEPT_COUNT; at++) await request(at);
+    await pause(STORED_MS);
+    return outcomeOf(await many(READ_COUNT * times, request));
+  },
+};
+
 /** Large answers that are to be stored at the same time. */
 const writes: Attack = {
   ...answers,
@@ -73,4 +86,4 @@ const members: Attack = {
 };
 
 /** Answers and requests that the cache keeps, or would keep. */
-export const cachedAnswers: readonly Attack[] = [answers, writes, members];
+export const cachedAnswers: readonly Attack[] = [answers, severalAnswers, writes, members];

@@ -61,6 +61,47 @@ function lists(
   };
 }
 
+/** Batches of one client, and calls at a time that make them. */
+const BATCH_COUNT = 2_500, MAKER_COUNT = 25;
+
+/** A list of the batches of an isolated key, all with new files of results. */
+const ownBatches: Attack = {
+  row: "A6 batches",
+  size: (times) => `lists of ${BATCH_COUNT * times} own batches with new files`,
+  config: (upstream) => ({
+    ...oneProvider(upstream, { capabilities: { relay: ["batches"] } }),
+    security: security({ one: { value: KEY, requests_per_minute: 600_000 } }),
+  }),
+  upstream: (() => {
+    let made = 0, listed = 0;
+    return async (request: Request) => {
+      if (request.method === "POST") {
+        await request.text();
+        return Response.json({ id: `batch_${made++}`, object: "batch" });
+      }
+      listed++;
+      const data = Array.from({ length: made }, (_, at) => ({
+        id: `batch_${at}`,
+        object: "batch",
+        output_file_id: `file-${listed}-${at}`,
+        error_file_id: `file-${listed}-${at}-errors`,
+      }));
+      return Response.json({ object: "list", data, has_more: false });
+    };
+  })(),
+  async load({ url }, times) {
+    const headers = { ...keyHeaders(KEY), "content-type": "application/json" };
+    const body = '{"input_file_id":null,"endpoint":"/v1/responses","completion_window":"24h"}';
+    await many(MAKER_COUNT, async () => {
+      for (let at = 0; at < BATCH_COUNT * times / MAKER_COUNT; at++) {
+        const made = await send(`${url}/v1/batches`, body, headers);
+        if (made.status !== 200) throw new Error(made.text);
+      }
+    });
+    return outcomeOf(await many(LIST_COUNT, () => send(`${url}/v1/batches`, null, headers)));
+  },
+};
+
 /** Lists of a provider that ignores `limit`, of which an isolated key sees nothing. */
 export const largeLists: readonly Attack[] = [
   lists("A6 lists", "200,000 files", [MANY_COUNT, 0]),
@@ -68,4 +109,5 @@ export const largeLists: readonly Attack[] = [
     api_key: undefined,
     api_keys: TWO_KEYS,
   }),
+  ownBatches,
 ];

@@ -96,7 +96,8 @@ export function newAdmin(options: AdminOptions): Admin {
       case "/usage": {
         // One at a time: a report of very many models takes as much memory as all of its lines.
         const read = reading.then(() => readUsage(searchParams, gateway));
-        reading = read.catch(() => {});
+        // Not the report itself, which would stay in memory.
+        reading = read.then(() => {}, () => {});
         const { status, type, text } = await read;
         return { status, type, body: text.endsWith("\n") ? text : `${text}\n` };
       }

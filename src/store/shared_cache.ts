@@ -51,7 +51,7 @@ export function newSharedCache(
 
   async function read(key: string): Promise<HttpResponse | null> {
     try {
-      return await stored.get(key);
+      return await stored.get(key, (bytes) => turnForText(turns, bytes));
     } catch {
       return null;
     }

@@ -2,7 +2,9 @@ import { Cancellation } from "../../src/core/cancellation.ts";
 import type { HttpResponse } from "../../src/core/stream/reply.ts";
 import { newSharedCache } from "../../src/store/shared_cache.ts";
 import { assertEquals } from "../support/assert.ts";
+import { heldTurns } from "../support/held_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { withFile } from "./sqlite/store.ts";
 
 const MIB = 1024 * 1024;
 
@@ -91,4 +93,25 @@ Deno.test("a store that is known to be unavailable is neither read nor written",
   assertEquals(await cache.get("a", { world, cancellation: new Cancellation() }), null);
   cache.set("b", responseOf(1), 1_000);
   assertEquals([requests, world.waiting], [[], 0]);
+});
+
+Deno.test("a large response in a store outside the process is decoded in a turn of the event loop", async () => {
+  await withFile(async ({ open }) => {
+    const { cachedResponses, close } = await open();
+    await cachedResponses.set("large", responseOf(MIB), 60_000);
+    await cachedResponses.set("small", responseOf(1), 60_000);
+    const held = heldTurns("large");
+    const cache = newSharedCache(cachedResponses, () => true, held.turns);
+    const world = scriptedWorld();
+    const look = (key: string) => cache.get(key, { world, cancellation: new Cancellation() });
+    let bytes: number | null = null;
+    const large = look("large").then((found) => void (bytes = found?.body.byteLength ?? 0));
+    assertEquals(await look("small"), responseOf(1));
+    await Promise.race([held.waits(1), large]);
+    assertEquals(bytes, null);
+    held.begin();
+    await large;
+    assertEquals(bytes, MIB);
+    await close();
+  });
 });

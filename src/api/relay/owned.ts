@@ -17,6 +17,7 @@ import {
 import type { Place } from "../../call/inference.ts";
 import { refuseBatch } from "../../access/permissions.ts";
 import type { Creator, Owner } from "../../store/bindings.ts";
+import { turnAmong } from "../../traffic/loop_turns.ts";
 import type { Sender } from "../../wires/wire.ts";
 import type { ApiRequest } from "../client_api.ts";
 import { wrongField } from "../items/shape.ts";
@@ -257,6 +258,7 @@ async function bindResults(
   for (const [id, batch] of batches) {
     const binding = bindings.value.get(id) ?? null;
     if (binding?.kind !== "bound" || isHidden(call, binding)) continue;
+    await turnAmong(call.state.turns, batches.size);
     const bound = await bindFiles(call, batch, sender, binding.owner.creator);
     if (!bound.ok) return bound;
   }

@@ -20,10 +20,11 @@ export function newCachedResponses<Body>(
   { records, content, bounds }: RecordRules<Body>,
 ): CachedResponses {
   return {
-    async get(key) {
+    async get(key, turn = () => null) {
       const found = await records.get([{ type: TYPE, id: keyText(key) }], { content: "body" });
       const body = found.ok ? found.value[0]?.body ?? null : null;
       if (body === null) return null;
+      await turn(content.sizeOf(body));
       const value = await content.decode(TYPE, keyText(key), body);
       return value.ok ? decodeResponse(value.value) : null;
     },

@@ -1,6 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assertEquals } from "../../support/assert.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
+import { heldTurns } from "../../support/held_turns.ts";
 import {
   naming,
   nativeConfig,
@@ -96,6 +97,25 @@ Deno.test("a list binds the results of a batch once, however often it names the 
   assertEquals((await calls.get("/batches", naming("second"))).json.data, data);
   const binds = outage.raw.operations.filter((operation) => operation === "owner_bind");
   assertEquals(binds.length, 2, "the batch, then its file");
+});
+
+Deno.test("each of many batches of a list has its results bound in a turn of the event loop", async () => {
+  async function turnsOf(count: number): Promise<number> {
+    let made = 0;
+    const data = Array.from(
+      { length: count },
+      (_, at) => ({ id: `b${at}`, output_file_id: `o${at}` }),
+    );
+    const calls = nativeGateway(TWO, ({ method }) => ({
+      body: method === "GET" ? { object: "list", data } : { id: `b${made++}`, object: "batch" },
+    }));
+    for (let at = 0; at < count; at++) await calls.post("/batches", BATCH, naming("second"));
+    const held = heldTurns();
+    Object.assign(calls.state, { turns: held.turns });
+    assertEquals((await calls.get("/batches", naming("second"))).json, { object: "list", data });
+    return held.kinds.filter((kind) => kind === "rest").length;
+  }
+  assertEquals(await turnsOf(500) - await turnsOf(499), 500);
 });
 
 testOverStores("the file that an upload becomes belongs to the account of the upload", async () => {
