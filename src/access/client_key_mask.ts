@@ -4,6 +4,7 @@ import { MAX_NAME_CHARS } from "../core/text_beginning.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import type { CallReport } from "../observe/report.ts";
 import { withoutSecrets } from "../wires/secret_text.ts";
+import { secretsOf, type Target } from "../wires/wire.ts";
 import { type AcceptedKeys, presentedKey, requiresKey } from "./presented_key.ts";
 
 /** Text in the place of a masked client key. */
@@ -125,16 +126,16 @@ export function wordMask(call: KeyedCall): ((text: string) => string) | null {
 }
 
 /**
- * Returns the mask of words of a provider, which may repeat the key of the client and the one that
- * the gateway has sent it, `sentKey`; null if there is nothing to hide.
+ * Returns the mask of words of a provider, which may repeat the key of the client and what no
+ * client may see of the target. Those are read for each text: a credential may be renewed before a
+ * request is sent.
  */
-export function repeatMask(
-  call: KeyedCall,
-  sentKey: string | null,
-): ((text: string) => string) | null {
+export function repeatMask(call: KeyedCall, target: Target): (text: string) => string {
   const mask = wordMask(call);
-  if (sentKey === null || sentKey.length < MIN_WORD_CHARS) return mask;
-  return (text) => withoutSecrets(mask?.(text) ?? text, [sentKey]);
+  return (text) => {
+    const secrets = secretsOf(target).filter(({ length }) => length >= MIN_WORD_CHARS);
+    return withoutSecrets(mask?.(text) ?? text, secrets);
+  };
 }
 
 /** Masks the beginnings of a key in a text with a name that may have been cut within the key. */

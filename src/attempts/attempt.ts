@@ -270,8 +270,9 @@ async function sendUnlessOpen(
   let firstByteAt: number | null = null;
   let contentAt: number | null = null;
   call.capture?.upstreamRequest(candidate.request);
-  const { provider } = candidate.target;
-  const span = report.span?.beginAttempt(provider.settings, repeatMask(call, account.key)) ?? null;
+  const { target } = candidate;
+  const span = report.span?.beginAttempt(target.provider.settings, repeatMask(call, target)) ??
+    null;
   try {
     const reply = await open(call, candidate, {
       span,

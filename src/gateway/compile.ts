@@ -266,13 +266,16 @@ function isLongSecret(text: string): boolean {
 /** Minimum length for query parameters, which are mostly words such as `json`. */
 const MIN_QUERY_SECRET_CHARS = 8;
 
+/** Scheme before the key in a header: a provider may repeat the key alone. */
+const SCHEME = /^(?:api-?key|basic|bearer|key|token) +/i;
+
 function collectSecrets(settings: ProviderConfig): string[] {
   const url = new URL(settings.base_url);
   const texts = [
     ...settings.api_keys.flatMap((key) => [key.value, ...credentialSecrets(key)]),
     // Does not throw on a literal %.
     unescape(url.password),
-    ...Object.values(settings.headers),
+    ...Object.values(settings.headers).map((value) => value.replace(SCHEME, "")),
   ];
   const parameters = [
     ...url.searchParams.values(),

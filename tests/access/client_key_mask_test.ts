@@ -1,5 +1,5 @@
 import type { Call } from "../../src/call/call.ts";
-import { hideClientKey, newClientKeyMask } from "../../src/access/client_key_mask.ts";
+import { hideClientKey, newClientKeyMask, repeatMask } from "../../src/access/client_key_mask.ts";
 import { MAX_TOKEN_CHARS } from "../../src/access/tokens/verify.ts";
 import { compile } from "../../src/gateway/compile.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -10,6 +10,7 @@ import { fault, refuse } from "../../src/core/failure/result.ts";
 import { newReport, newTrace } from "../../src/observe/report.ts";
 import { storeUnderTest } from "../support/store_under_test.ts";
 import { scriptedWorld } from "../support/world.ts";
+import type { Target } from "../../src/wires/wire.ts";
 
 const KEY = "own-key/of-ada";
 
@@ -188,6 +189,15 @@ Deno.test("a client key that is requested as a model is in no log line, usage or
   const [report] = reports;
   assertEquals(report?.trace?.requestedModel, "[client_key]");
   assertEquals(report?.trace?.targets.map(({ model }) => model), ["[client_key]"]);
+});
+
+Deno.test("words of a provider are without the client's key and the provider's secrets of that moment", () => {
+  const provider = { secrets: ["first-token"] };
+  const mask = repeatMask(callWith(KEY), { provider } as unknown as Target);
+  assertEquals(mask(`first-token of ${KEY}`), "[redacted] of [client_key]");
+  // A renewed credential; a short value of a header may be a common word.
+  provider.secrets = ["second-token", "gpt"];
+  assertEquals(mask("gpt second-token"), "gpt [redacted]");
 });
 
 Deno.test("a client key that names a property is not in the failure of a call", () => {

@@ -107,6 +107,14 @@ Deno.test("an address without a query keeps its account; another query is anothe
   assertEquals(new Set(accounts).size, 3);
 });
 
+Deno.test("the secret of a header is what follows its scheme, or all of it", () => {
+  const headers = (written: string) => provider("http://one", `, headers: {${written}}`).secrets;
+  assertEquals(headers('Authorization: "Bearer  sk-one"'), ["sk-one"]);
+  assertEquals(headers("cf-aig-authorization: bearer sk-one"), ["sk-one"]);
+  assertEquals(headers("authorization: sk-one"), ["sk-one"]);
+  assertEquals(headers('x-key: "sk-one and two"'), ["sk-one and two"]);
+});
+
 Deno.test("long query parameters of a base URL are secrets, encoded and decoded", () => {
   assertEquals(provider("http://one?alt=json&v=1234567").secrets, []);
   assertEquals(provider("http://one?key=abc%2Fdefgh&flag").secrets, ["abc/defgh", "abc%2Fdefgh"]);

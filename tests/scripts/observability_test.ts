@@ -1,4 +1,5 @@
 import { parse } from "yaml";
+import { metricsPage } from "../../scripts/tools/reference/metrics.ts";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { declaredMetrics } from "../observe/exposition.ts";
 import { assert, assertEquals } from "../support/assert.ts";
@@ -20,6 +21,24 @@ function metricsIn(expression: string): readonly string[] {
   return names.map((name) => name.replace(/_(?:bucket|sum|count)$/, ""));
 }
 
+/** Returns the labels of each metric; `le` is that of a histogram, `instance` that of a scrape. */
+function labelsOfMetrics(): ReadonlyMap<string, readonly string[]> {
+  const rows = metricsPage().matchAll(/^\| `(\w+)` \| (\w+) \| ([^|]*) \|/gm);
+  return new Map(
+    [...rows].map(([, name = "", type, labels = ""]) => [
+      name,
+      [...labels.match(/\w+/g) ?? [], "instance", ...type === "histogram" ? ["le"] : []],
+    ]),
+  );
+}
+
+/** The labels that an expression names: in selectors, and those it adds up or compares by. */
+function labelsIn(expression: string): readonly string[] {
+  const selected = expression.match(/\w+(?=\s*(?:=~|!~|!=|=)\s*")/g) ?? [];
+  const grouped = [...expression.matchAll(/\b(?:by|on) \(([^)]*)\)/g)];
+  return [...selected, ...grouped.flatMap(([, list = ""]) => list.split(/,\s*/))];
+}
+
 async function dashboard(): Promise<unknown> {
   return parseJson(await Deno.readTextFile(new URL("dashboard.json", FOLDER)));
 }
@@ -35,6 +54,19 @@ Deno.test("the dashboard and the alerts name only metrics that there are", async
   ];
   assert(textsUnder("expr", alerts).length > 5);
   for (const name of expressions.flatMap(metricsIn)) assert(names.has(name), name);
+});
+
+Deno.test("the dashboard and the alerts name only labels that their metrics have", async () => {
+  const labels = labelsOfMetrics();
+  const alerts: unknown = parse(await Deno.readTextFile(new URL("alerts.yml", FOLDER)));
+  const expressions = [...textsUnder("expr", await dashboard()), ...textsUnder("expr", alerts)];
+  assert(expressions.flatMap(labelsIn).length > 100);
+  for (const expression of expressions) {
+    const known = metricsIn(expression).flatMap((name) => labels.get(name) ?? ["instance"]);
+    for (const label of labelsIn(expression)) {
+      assert(known.includes(label), `${label}: ${expression}`);
+    }
+  }
 });
 
 Deno.test("every metric of the gateway has its place on the dashboard", async () => {

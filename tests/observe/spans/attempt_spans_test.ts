@@ -208,6 +208,26 @@ telemetry: {provider_names: {up: openai}}
   assertEquals(attributes["openai.response.system_fingerprint"], `${"x".repeat(250)}[redac`);
 });
 
+Deno.test("a secret in a header or the address of a provider, and another key of it, are in no span", async () => {
+  const [header, query, other] = ["sk-of-a-header", "sk-of-a-query", "sk-of-another-account"];
+  const pool =
+    `api_keys: [{name: a, value: sk-first-account}, {name: b, value: ${other}, weight: 0}]`;
+  const said = { id: header, model: query, system_fingerprint: other };
+  const config = `${
+    oneProvider(`${URL_OF_UP}?key=${query}`, `, headers: {api-key: ${header}}`)
+      .replace(/api_key: [^,}\n]+/, pool)
+  }
+telemetry: {provider_names: {up: openai}}
+`;
+  const reply = () => answers(200, { ...COMPLETION, ...said });
+  const { attempts: [attempt], sent } = await attemptsOf(config, chatRequest(), reply);
+  assertEquals(sent[0]?.request.headers.get("api-key"), header);
+  const attributes = modelAttributes(attempt);
+  assertEquals(attributes["gen_ai.response.id"], "[redacted]");
+  assertEquals(attributes["gen_ai.response.model"], "[redacted]");
+  assertEquals(attributes["openai.response.system_fingerprint"], "[redacted]");
+});
+
 Deno.test("a stream has its time to the first chunk, its reason and its counts", async () => {
   const { attempts: [attempt] } = await attemptsOf(
     oneProvider(URL_OF_UP),

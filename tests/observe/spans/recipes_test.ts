@@ -22,25 +22,30 @@ async function variablesOf(
   }));
 }
 
-Deno.test("the recipe of Langfuse has its path, its credential and its version", async () => {
+Deno.test("the recipe of Langfuse has its path, its credential and its version, in both protocols", async () => {
   const keys = btoa("pk-lf-1:sk-lf-2+");
   const variables = await variablesOf("langfuse.env", {
     "https://HOST": "URL",
     BASE64: keys.replaceAll("=", "%3D"),
   });
-  const received = await receivedWith((url) => ({
-    ...variables,
-    OTEL_EXPORTER_OTLP_ENDPOINT: (variables.OTEL_EXPORTER_OTLP_ENDPOINT ?? "").replace("URL", url),
-  }));
-  assertEquals(
-    received.map(({ path, headers }) => [
-      path,
-      headers.get("authorization"),
-      headers.get("x-langfuse-ingestion-version"),
-      headers.get("content-type"),
-    ]),
-    [["/api/public/otel/v1/traces", `Basic ${keys}`, "4", "application/x-protobuf"]],
-  );
+  const { OTEL_EXPORTER_OTLP_ENDPOINT: address = "", OTEL_EXPORTER_OTLP_PROTOCOL } = variables;
+  assertEquals(OTEL_EXPORTER_OTLP_PROTOCOL, "http/protobuf");
+  for (const [protocol, type] of [["protobuf", "x-protobuf"], ["json", "json"]]) {
+    const received = await receivedWith((url) => ({
+      ...variables,
+      OTEL_EXPORTER_OTLP_PROTOCOL: `http/${protocol}`,
+      OTEL_EXPORTER_OTLP_ENDPOINT: address.replace("URL", url),
+    }));
+    assertEquals(
+      received.map(({ path, headers }) => [
+        path,
+        headers.get("authorization"),
+        headers.get("x-langfuse-ingestion-version"),
+        headers.get("content-type"),
+      ]),
+      [["/api/public/otel/v1/traces", `Basic ${keys}`, "4", `application/${type}`]],
+    );
+  }
 });
 
 Deno.test("the recipe of Phoenix sends protobuf to the path of spans", async () => {
