@@ -32,6 +32,13 @@ export function isNamedByClient(path: JsonPath): boolean {
     typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
 }
 
+/** True for the path of the arguments of a tool call, which are JSON; a tool may have some itself. */
+export function isArguments(path: JsonPath): boolean {
+  const isOfTool = (step: string | number, at: number) =>
+    NAMING.has(String(step)) && typeof path[at + 1] === "string";
+  return path.at(-1) === "arguments" && !path.slice(0, MAX_STEP_COUNT).some(isOfTool);
+}
+
 /** True for a path in a member of the protocol with this name, or for its own. */
 export function isWithin(path: JsonPath, name: string): boolean {
   return path[memberIndex(path)] === name;
