@@ -32,11 +32,15 @@ export function isNamedByClient(path: JsonPath): boolean {
     typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
 }
 
-/** True for the path of the arguments of a tool call, which are JSON; a tool may have some itself. */
+/**
+ * True for the path of the arguments of a tool call, which are JSON. A member with this name in the
+ * input of a tool is none.
+ */
 export function isArguments(path: JsonPath): boolean {
-  const isOfTool = (step: string | number, at: number) =>
+  const isInNamed = (step: string | number, at: number) =>
     NAMING.has(String(step)) && typeof path[at + 1] === "string";
-  return path.at(-1) === "arguments" && !path.slice(0, MAX_STEP_COUNT).some(isOfTool);
+  return path.at(-1) === "arguments" && !isNamedByClient(path) &&
+    !path.slice(0, MAX_STEP_COUNT).some(isInNamed);
 }
 
 /** True for a path in a member of the protocol with this name, or for its own. */

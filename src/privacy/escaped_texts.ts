@@ -72,7 +72,7 @@ function withSigns(part: string): string {
   );
 }
 
-/** Returns any text without escapes, one character for each, also for one that JSON does not have. */
+/** Returns any text without escapes: each is one character, also one that JSON does not have. */
 function withoutAnyEscapes(text: string): string {
   return text.replace(
     /\\(?:u([0-9a-fA-F]{4})|u[^]{0,4}|[^]?)/g,

@@ -406,6 +406,7 @@ Deno.test("a member of what a tool gets that is called arguments is a text like 
   const input = { arguments: `run ${value}`, more: [{ arguments: value }] };
   const request = JSON.stringify({
     metadata: { arguments: value },
+    prompt: { variables: { arguments: value } },
     messages: [
       { role: "user", content: value },
       { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input }] },
