@@ -50,7 +50,7 @@ export function* escapedTexts(
 }
 
 /** True for an object or a list of JSON. Of a long text only the ends are looked at. */
-function isJson(text: string): boolean {
+export function isJson(text: string): boolean {
   return /^\s*[{[]/.test(text) && /[}\]]/.test(text.trimEnd().slice(-1)) &&
     (text.length > MAX_PARSED_CHARS || parseJson(text) !== undefined);
 }
