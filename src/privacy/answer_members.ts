@@ -88,9 +88,10 @@ export function kindOf(
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
-/** True for a text of the client that a provider has stored, such as the result of a tool. */
+/** True for a text of the client that a provider repeats, such as the result of a tool. */
 function isOfClient(key: string, type: string, parent: StringPlace["parent"]): boolean {
-  return type === "input_text" || (key === "output" && type.endsWith("_call_output")) ||
+  return type === "input_text" || key === "instructions" ||
+    (key === "output" && type.endsWith("_call_output")) ||
     (key === "content" && (parent?.role === "user" || parent?.role === "tool"));
 }
 

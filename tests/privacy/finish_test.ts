@@ -218,6 +218,7 @@ Deno.test("JSON that the client has written, and a provider repeats, is JSON wit
   const value = 'a "quoted" \\ key\nof two lines';
   const told = (text: string) => JSON.stringify({ [text]: [text] });
   const answerWith = (text: string) => ({
+    instructions: told(text),
     metadata: { context: told(text), plain: `of ${text}` },
     data: [
       { type: "function_call_output", call_id: "c", output: told(text) },
