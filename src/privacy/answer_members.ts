@@ -1,6 +1,7 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
-import { isNamedByClient } from "./answer_paths.ts";
+import { isNamedByClient, isWithin } from "./answer_paths.ts";
 import { textOfDataUrl } from "./classes.ts";
+import { isJson } from "./escaped_texts.ts";
 import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
@@ -64,8 +65,10 @@ export function kindOf(
 ): TextKind | null {
   if (isInLogprobs(path)) return null;
   const key = path.at(-1);
-  if (isKey || typeof key === "number" || isNamedByClient(path)) {
-    return isData(string) ? null : "plain";
+  const isNamed = isNamedByClient(path);
+  if (isKey || typeof key === "number" || isNamed) {
+    if (isData(string)) return null;
+    return !isKey && isNamed && !isWithin(path, "input") && isJson(string) ? "json" : "plain";
   }
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
@@ -80,8 +83,16 @@ export function kindOf(
   const mayBeSigned = isThinkingSigned || isBlockOfChunk(path);
   if (isThinking && isSigned(parent?.signature, mayBeSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
+  if (isOfClient(key, type, parent) && isJson(string)) return "json";
   const isText = TEXTS.has(key) && !OTHER_TEXTS.test(type);
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
+}
+
+/** True for a text of the client that a provider repeats, such as the result of a tool. */
+function isOfClient(key: string, type: string, parent: StringPlace["parent"]): boolean {
+  return type === "input_text" || key === "instructions" ||
+    (key === "output" && type.endsWith("_call_output")) ||
+    (key === "content" && (parent?.role === "user" || parent?.role === "tool"));
 }
 
 /** True for bytes in an address (RFC 2397), with no text behind them. */

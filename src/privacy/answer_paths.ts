@@ -32,6 +32,17 @@ export function isNamedByClient(path: JsonPath): boolean {
     typeof member === "string" && NAMING.has(member) && typeof path[at + 1] === "string";
 }
 
+/**
+ * True for the path of the arguments of a tool call, which are JSON. A member with this name in the
+ * input of a tool is none.
+ */
+export function isArguments(path: JsonPath): boolean {
+  const isInNamed = (step: string | number, at: number) =>
+    NAMING.has(String(step)) && typeof path[at + 1] === "string";
+  return path.at(-1) === "arguments" && !isNamedByClient(path) &&
+    !path.slice(0, MAX_STEP_COUNT).some(isInNamed);
+}
+
 /** True for a path in a member of the protocol with this name, or for its own. */
 export function isWithin(path: JsonPath, name: string): boolean {
   return path[memberIndex(path)] === name;

@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../core/json/json.ts";
 import type { Span } from "../formats/edit.ts";
+import { isArguments } from "./answer_paths.ts";
 import {
   classOf,
   isBase64,
@@ -128,7 +129,7 @@ export function* collectStrings(
       end,
       isReplaceable: isText,
       isShared: shared,
-      ...path.at(-1) === "arguments" && { isJson: true },
+      ...isArguments(path) && { isJson: true },
       ...document !== null && { document },
     });
   }

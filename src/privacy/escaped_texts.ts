@@ -22,6 +22,8 @@ const ESCAPES: readonly (readonly [escape: string, sign: string])[] = [
   ["\\f", "\f"],
 ];
 
+const SIGNS: ReadonlyMap<string, string> = new Map(ESCAPES);
+
 /**
  * Returns the strings with escapes that are JSON, such as the arguments of a tool, without them: a
  * value that the gateway has put back there is escaped. Can be interrupted.
@@ -34,19 +36,22 @@ export function* escapedTexts(
     const { text, start, end, isShared } = outer;
     if (!outer.isReplaceable || !text.includes("\\")) continue;
     if (outer.isJson !== true && !isJson(text)) continue;
+    let plain: string;
     try {
-      const plain = yield* decodeSteps(text, withoutEscapes);
-      found.push({ text: plain, start, end, isReplaceable: true, isShared, outer });
+      plain = yield* decodeSteps(text, withoutEscapes);
     } catch {
-      // A text with other escapes is no JSON.
+      // A text with other escapes is no JSON; but models write some into arguments, or are cut.
+      if (outer.isJson !== true) continue;
+      plain = yield* decodeSteps(text, withoutAnyEscapes);
     }
+    found.push({ text: plain, start, end, isReplaceable: true, isShared, outer });
   }
   return found;
 }
 
 /** True for an object or a list of JSON. Of a long text only the ends are looked at. */
-function isJson(text: string): boolean {
-  return /^\s*[{[]/.test(text) && /[}\]]\s*$/.test(text.slice(-64)) &&
+export function isJson(text: string): boolean {
+  return /^\s*[{[]/.test(text) && /[}\]]/.test(text.trimEnd().slice(-1)) &&
     (text.length > MAX_PARSED_CHARS || parseJson(text) !== undefined);
 }
 
@@ -64,6 +69,17 @@ function withSigns(part: string): string {
   return plain.replace(
     /\\u([0-9a-fA-F]{4})/g,
     (_escape, code: string) => String.fromCharCode(Number.parseInt(code, 16)),
+  );
+}
+
+/** Returns any text without escapes: each is one character, also one that JSON does not have. */
+function withoutAnyEscapes(text: string): string {
+  return text.replace(
+    /\\(?:u([0-9a-fA-F]{4})|u[^]{0,4}|[^]?)/g,
+    (escape, code?: string) =>
+      code === undefined
+        ? SIGNS.get(escape) ?? escape.charAt(1)
+        : String.fromCharCode(Number.parseInt(code, 16)),
   );
 }
 

@@ -3,7 +3,7 @@ import { type Objects, textOfString, walkJson } from "./json_strings.ts";
 
 /** Members that say how other members of their object are read. */
 const DESCRIBING: ReadonlySet<string> = new Set(
-  "annotations arguments document_index input parameters signature text type".split(" "),
+  "annotations arguments document_index input parameters role signature text type".split(" "),
 );
 
 /** Characters of a describing string that are looked at: longer ones are no words of a protocol. */

@@ -322,6 +322,7 @@ function* edit(
   const documents = new Map<number, readonly Move[]>();
   let numbers: ReadonlyMap<JsonObject, number> | null = null;
   for (const { string, matches } of found) {
+    yield;
     const parts: Part[] = [];
     const { sealed } = string;
     const position = sealed === undefined

@@ -2,6 +2,7 @@ import { parseJson } from "../core/json/json.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
 import { atOnce } from "../formats/at_once.ts";
 import { type Edit, splice } from "../formats/edit.ts";
+import { isArguments } from "./answer_paths.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
 import { newTokenText } from "./answer_text.ts";
 import { finishText } from "./finish.ts";
@@ -19,7 +20,7 @@ export function restoreJson(text: string, tokens: TokenMap): string {
   if (value === undefined) return finishText(answer, text, "json");
   const edits: Edit[] = [];
   const walk = walkStrings(text, objectsOf(value), (string, place) => {
-    const kind = place.path.at(-1) === "arguments" && !place.isKey ? "json" : "plain";
+    const kind = isArguments(place.path) && !place.isKey ? "json" : "plain";
     const restored = finishText(answer, string, kind);
     if (restored !== string) edits.push(replaceString(place, restored));
   });

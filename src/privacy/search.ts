@@ -1,4 +1,4 @@
-import { behindJsonEscape, isEscaped } from "./detectors/characters.ts";
+import { isEscaped, newBehindJsonEscape } from "./detectors/characters.ts";
 import { STRING_BORDER, withoutBorders, withoutBordersSteps } from "./text_borders.ts";
 import { CORE_CHARS, MAX_LABEL_CHARS, newTokenPattern } from "./token_form.ts";
 import type { Finder, LocalFinder, Match, Rule, Steps, TextFinder } from "./types.ts";
@@ -162,10 +162,11 @@ function newCover() {
  * are replaced: those that begin or end within an escape do so behind it.
  */
 export function behindEscapes(text: string, matches: readonly Match[]): readonly Match[] {
+  const behindEscape = newBehindJsonEscape(text);
   return matches.map((match) => ({
     ...match,
-    start: behindJsonEscape(text, match.start),
-    end: Math.min(text.length, behindJsonEscape(text, match.end)),
+    start: behindEscape(match.start),
+    end: Math.min(text.length, behindEscape(match.end)),
   })).filter(({ start, end }) => start < end);
 }
 

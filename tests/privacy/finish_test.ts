@@ -213,3 +213,39 @@ Deno.test("values that make an answer longer than 128 MiB end its search", () =>
   const text = JSON.stringify({ text: `${CORES.mail} `.repeat(9_000) });
   assertThrows(() => finishDocument(answer, text, PLAIN));
 });
+
+Deno.test("JSON that the client has written, and a provider repeats, is JSON with the values of the client", () => {
+  const value = 'a "quoted" \\ key\nof two lines';
+  const told = (text: string) => JSON.stringify({ [text]: [text] });
+  const answerWith = (text: string) => ({
+    instructions: told(text),
+    metadata: { context: told(text), plain: `of ${text}` },
+    data: [
+      { type: "function_call_output", call_id: "c", output: told(text) },
+      { type: "custom_tool_call_output", output: [{ type: "input_text", text: told(text) }] },
+      { type: "message", role: "user", content: [{ type: "input_text", text: told(text) }] },
+      { role: "tool", content: told(text), tool_call_id: "c" },
+      { role: "user", content: told(text) },
+      { role: "user", content: `{${text}}` },
+    ],
+  });
+  const finished = finishDocument(
+    answerOf().answer,
+    JSON.stringify(answerWith(`${CORES.key}iraq`)),
+    PLAIN,
+  );
+  assertEquals(JSON.parse(finished), answerWith(value));
+});
+
+Deno.test("JSON of a model that did not have to write it has values as they are, like in a stream", () => {
+  const answerWith = (text: string) => ({
+    content: [{ type: "tool_use", id: "t", name: "f", input: { body: text } }],
+    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }],
+    choices: [{ message: { role: "assistant", content: text }, index: 0 }],
+  });
+  const sent = JSON.stringify(answerWith(`{"a":"${CORES.key}iraq"}`));
+  assertEquals(
+    JSON.parse(finishDocument(answerOf().answer, sent, PLAIN)),
+    answerWith('{"a":"a "quoted" \\ key\nof two lines"}'),
+  );
+});

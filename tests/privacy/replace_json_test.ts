@@ -372,24 +372,59 @@ Deno.test("a value that is escaped in JSON inside a text has the token that it h
   }
 });
 
-Deno.test("a text with escapes that JSON does not have is searched as it is", async () => {
+Deno.test("arguments of a tool with other escapes than JSON has, or that are cut in one, are searched without them too", async () => {
+  const value = 'Blue "Falcon"';
+  const rule = "words: ['Blue \"Falcon\"'], action: replace";
   for (
-    const text of [
-      String.raw`{"a":"\\x \\u12 \\n 4111 1111 1111 1111 \\`,
-      String.raw`\\d bob@example.com \\"`,
-    ]
+    const [before, after] of [
+      [String.raw`{"re":"\d \u12 \\ \u00e9 \'","to":"`, '"}'],
+      ['{"to":"', "\\"],
+      ['{"to":"', String.raw` \u00`],
+    ] as const
   ) {
-    const call = { function: { name: "f", arguments: text } };
-    const sent = await of(
-      { messages: [{ tool_calls: [call] }] },
-      "find: [email, card], action: mask",
-    );
-    const [message] = JSON.parse(sent).messages;
-    assertEquals(
-      message.tool_calls[0].function.arguments,
-      text.replace(/4111 1111 1111 1111/, "[card]").replace(/bob@example.com/, "[email]"),
-    );
+    const text = `${before}${JSON.stringify(value).slice(1, -1)} .${after}`;
+    const sent = await of({ a: value, b: [{ arguments: text }, text] }, rule);
+    const { a, b: [call, other] } = JSON.parse(sent);
+    assertMatch(a, /^qz\w+$/);
+    assertEquals(call.arguments, `${before}${a} .${after}`);
+    // Any other text is no JSON.
+    assertEquals(other, text);
   }
+});
+
+Deno.test("a text that is JSON with any blanks around it is searched without its escapes", async () => {
+  const blanks = " \n".repeat(64);
+  const sent = await of(
+    { a: `${blanks}{"a":"Blue \\"Falcon\\""}${blanks}` },
+    "words: ['Blue \"Falcon\"'], action: mask",
+  );
+  assertEquals(JSON.parse(sent).a, `${blanks}{"a":"[value]"}${blanks}`);
+});
+
+Deno.test("a member of what a tool gets that is called arguments is a text like others, and comes back", async () => {
+  const value = String.raw`CORP\bob`;
+  const input = { arguments: `run ${value}`, more: [{ arguments: value }] };
+  const request = JSON.stringify({
+    metadata: { arguments: value },
+    prompt: { variables: { arguments: value } },
+    messages: [
+      { role: "user", content: value },
+      { role: "assistant", content: [{ type: "tool_use", id: "t", name: "f", input }] },
+    ],
+  });
+  const privacy = callWith(String.raw`pattern: 'CORP\\\w+', action: replace`);
+  const sent = await replaced(privacy, request);
+  assertEquals(new Set(sent.match(/qz[a-z]{16}/g)).size, 1, sent);
+  assertEquals(restoreJson(sent, privacy.tokens), request);
+});
+
+Deno.test("very many strings with a value are edited in pieces", async () => {
+  const value = { input: Array<string>(2_000).fill("bob@example.com") };
+  let pieces = 0;
+  const pace = { ...NO_PACE, next: () => (pieces++, null) };
+  const privacy = callWith("find: [email], action: mask");
+  await replaceJson(privacy, JSON.stringify(value), value, { pace, scopes: SCOPES });
+  assert(pieces > 2_000);
 });
 
 Deno.test("any text that is JSON in any strings has the same tokens as its values, and comes back", async () => {

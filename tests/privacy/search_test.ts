@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { RE2JS } from "re2js";
-import { newSearch } from "../../src/privacy/search.ts";
+import { behindEscapes, newSearch, search } from "../../src/privacy/search.ts";
 import type { Match, Rule } from "../../src/privacy/types.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { rulesOf } from "./rules.ts";
 
 const MAIL = "jane.doe@example.com";
@@ -109,4 +109,26 @@ Deno.test("a pattern finds the same matches as a search of the whole text by its
     }),
     { numRuns: 500 },
   );
+});
+
+Deno.test("matches in a long run of backslashes are put behind its escapes, and each sign is read a few times", () => {
+  const text = "\\".repeat(20_001) + "n.";
+  const [rule] = rulesOf(String.raw`pattern: '\S+', action: mask, max_length: 7`);
+  assert(rule !== undefined);
+  const matches = search(text, [rule]);
+  const { charCodeAt } = String.prototype;
+  let reads = 0;
+  String.prototype.charCodeAt = function (at) {
+    reads++;
+    return charCodeAt.call(this, at);
+  };
+  let moved: ReturnType<typeof behindEscapes> = [];
+  try {
+    moved = behindEscapes(text, matches);
+  } finally {
+    String.prototype.charCodeAt = charCodeAt;
+  }
+  assert(matches.length > 2_000);
+  assert(moved.every(({ start, end }) => start % 2 === 0 && (end % 2 === 0 || end >= 20_002)));
+  assert(reads < 5 * text.length);
 });

@@ -72,13 +72,29 @@ export function isEscaped(text: string, start: number): boolean {
 /** Characters of an escape of JSON such as `\u00a0`, and of one such as `\n`. */
 const LONG_ESCAPE_CHARS = "\\u00a0".length, SHORT_ESCAPE_CHARS = "\\n".length;
 
-/** Returns where the escape of JSON ends that `at` is in; `at` if it is in none. */
-export function behindJsonEscape(text: string, at: number): number {
-  const least = Math.max(0, at - LONG_ESCAPE_CHARS + 1);
-  const sign = least + text.slice(least, at).lastIndexOf("\\");
-  if (sign < least || !isEscaped(text, sign + 1)) return at;
-  const isLong = text.charCodeAt(sign + 1) === LOWER_U_CODE;
-  return Math.max(at, sign + (isLong ? LONG_ESCAPE_CHARS : SHORT_ESCAPE_CHARS));
+/**
+ * Returns a function that returns where the escape of JSON ends that a place is in; the place if it
+ * is in none. Of places in order each run of backslashes is read once: it may be the whole text.
+ */
+export function newBehindJsonEscape(text: string): (at: number) => number {
+  /** The last run, as far as it was read. */
+  let [from, to] = [0, 0];
+
+  function isOdd(end: number): boolean {
+    let start = end;
+    while ((start <= from || start > to) && text.charCodeAt(start - 1) === BACKSLASH_CODE) start--;
+    const isKnown = start > from && start <= to;
+    [from, to] = isKnown ? [from, Math.max(to, end)] : [start, end];
+    return (end - from) % 2 === 1;
+  }
+
+  return (at) => {
+    const least = Math.max(0, at - LONG_ESCAPE_CHARS + 1);
+    const sign = least + text.slice(least, at).lastIndexOf("\\");
+    if (sign < least || !isOdd(sign + 1)) return at;
+    const isLong = text.charCodeAt(sign + 1) === LOWER_U_CODE;
+    return Math.max(at, sign + (isLong ? LONG_ESCAPE_CHARS : SHORT_ESCAPE_CHARS));
+  };
 }
 
 /** Returns where the escape such as `\u2013` ends that `at` is in; `at` if it is in none. */
