@@ -10,14 +10,28 @@ const USAGE = `deno task attacks [ROW...] [--times 1,2,4] [--profile FOLDER]
   --times    multiples of the usual size
   --profile  folder for a processor profile of each gateway`;
 
-const { values, positionals } = parseArgs({
-  args: [...Deno.args],
-  allowPositionals: true,
-  options: {
-    times: { type: "string", default: "1,2,4" },
-    profile: { type: "string" },
-  },
-});
+function parseOptions() {
+  try {
+    return parseArgs({
+      args: [...Deno.args],
+      allowPositionals: true,
+      options: {
+        times: { type: "string", default: "1,2,4" },
+        profile: { type: "string" },
+        help: { type: "boolean", default: false },
+      },
+    });
+  } catch {
+    return null;
+  }
+}
+
+const options = parseOptions();
+if (options === null || options.values.help) {
+  console.error(USAGE);
+  Deno.exit(options === null ? 2 : 0);
+}
+const { values, positionals } = options;
 const sizes = values.times.split(",").map(Number);
 const attacks = positionals.length === 0
   ? ATTACKS
