@@ -6,3 +6,9 @@ export function decodeUriText(text: string): string {
     return text;
   }
 }
+
+/** Returns user and password of an address as a client sends them (RFC 7617); null for none. */
+export function basicCredentials({ username, password }: URL): string | null {
+  const user = `${decodeUriText(username)}:${decodeUriText(password)}`;
+  return user === ":" ? null : new TextEncoder().encode(user).toBase64();
+}

@@ -1,3 +1,4 @@
+import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
 import { unescape } from "node:querystring";
 import { isDeepStrictEqual } from "node:util";
@@ -13,6 +14,7 @@ import {
 } from "../config/schema.ts";
 import { newCredentialHolder } from "../core/credential.ts";
 import type { TlsSettings, Transport } from "../core/transport.ts";
+import { basicCredentials } from "../core/uri_text.ts";
 import { compilePrivacy } from "../privacy/compile.ts";
 import type { Preset } from "../prompt/preset.ts";
 import { wires } from "../wires/registry.ts";
@@ -275,7 +277,8 @@ function collectSecrets(settings: ProviderConfig): string[] {
     ...settings.api_keys.flatMap((key) => [key.value, ...credentialSecrets(key)]),
     // Does not throw on a literal %.
     unescape(url.password),
-    ...Object.values(settings.headers).map((value) => value.replace(SCHEME, "")),
+    basicCredentials(url) ?? "",
+    ...Object.values(settings.headers).flatMap(headerSecrets),
   ];
   const parameters = [
     ...url.searchParams.values(),
@@ -285,6 +288,14 @@ function collectSecrets(settings: ProviderConfig): string[] {
     ...texts.filter(isLongSecret),
     ...new Set(parameters.filter((text) => text.length >= MIN_QUERY_SECRET_CHARS)),
   ];
+}
+
+/** Returns the key in a header, and the password that a provider decodes from a basic one. */
+function headerSecrets(value: string): string[] {
+  const key = value.replace(SCHEME, "");
+  if (!/^basic /i.test(value)) return [key];
+  const user = Buffer.from(key, "base64").toString();
+  return [key, user.slice(user.indexOf(":") + 1)];
 }
 
 /** Returns the secrets that the configuration states for a credential. */

@@ -1,5 +1,5 @@
 import { ConnectionError } from "../core/failure/connection_error.ts";
-import { decodeUriText } from "../core/uri_text.ts";
+import { basicCredentials } from "../core/uri_text.ts";
 import type { Outgoing } from "../core/world.ts";
 import type { Origin } from "./dial.ts";
 import { isField } from "./head.ts";
@@ -44,10 +44,11 @@ const encoder = new TextEncoder();
 
 /** Parses the URL of a request. Throws if its scheme is not HTTP. */
 export function parseDestination(address: string): Destination {
-  const { protocol, host, hostname, port, pathname, search, username, password } = new URL(address);
+  const url = new URL(address);
+  const { protocol, host, hostname, port, pathname, search } = url;
   const isSecure = protocol === "https:";
   if (!isSecure && protocol !== "http:") throw new TypeError("the address is not of HTTP");
-  const user = `${decodeUriText(username)}:${decodeUriText(password)}`;
+  const credentials = basicCredentials(url);
   return {
     hostname: hostname.replace(/^\[|\]$/g, ""),
     port: port === "" ? (isSecure ? 443 : 80) : Number(port),
@@ -55,7 +56,7 @@ export function parseDestination(address: string): Destination {
     host,
     path: pathname + search,
     origin: `${protocol}//${host}`,
-    authorization: user === ":" ? null : `Basic ${encoder.encode(user).toBase64()}`,
+    authorization: credentials === null ? null : `Basic ${credentials}`,
     lastHead: null,
   };
 }

@@ -65,14 +65,14 @@ Deno.test("without a key the static headers make the account, in whatever order 
   assertEquals(new Set(keyed).size, 1);
 });
 
-Deno.test("a password in an address is a secret, also with a literal %", () => {
+Deno.test("a password in an address is a secret, also with a literal % and as it is sent", () => {
   for (const [written, meant] of [["s%65cret", "secret"], ["100%sure", "100%sure"]] as const) {
     const text = `
 providers: {one: {type: compat, base_url: "http://user:${written}@one"}}
 routing: {routes: [{name: main, targets: [{provider: one}]}]}
 `;
     const secrets = compile(configOf(text), 1).providers.get("one")?.secrets;
-    assertEquals(secrets, [meant]);
+    assertEquals(secrets, [meant, btoa(`user:${meant}`)]);
   }
 });
 
@@ -107,12 +107,14 @@ Deno.test("an address without a query keeps its account; another query is anothe
   assertEquals(new Set(accounts).size, 3);
 });
 
-Deno.test("the secret of a header is what follows its scheme, or all of it", () => {
+Deno.test("the secret of a header is what follows its scheme, or all of it, and a basic password", () => {
   const headers = (written: string) => provider("http://one", `, headers: {${written}}`).secrets;
   assertEquals(headers('Authorization: "Bearer  sk-one"'), ["sk-one"]);
   assertEquals(headers("cf-aig-authorization: bearer sk-one"), ["sk-one"]);
   assertEquals(headers("authorization: sk-one"), ["sk-one"]);
   assertEquals(headers('x-key: "sk-one and two"'), ["sk-one and two"]);
+  const basic = btoa("user:pass:word");
+  assertEquals(headers(`authorization: Basic ${basic}`), [basic, "pass:word"]);
 });
 
 Deno.test("long query parameters of a base URL are secrets, encoded and decoded", () => {
