@@ -225,6 +225,7 @@ export function insideTexts(text: string, match: Match): readonly Match[] {
 
 /** True if the rule of a match has one that begins there in a text that ends at `end`. */
 function isMatchBefore(text: string, { start, rule }: Match, end: number): boolean {
+  if (end <= start) return false;
   const begin = Math.max(0, start - SEEN_CHARS);
   const from = rule.finders.some(({ findsParts }) => findsParts) ? 0 : start - begin;
   return search(text.slice(begin, end), [rule], from).some((one) => begin + one.start === start);

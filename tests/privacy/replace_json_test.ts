@@ -500,6 +500,7 @@ Deno.test("a number in arguments of a tool is replaced where a pattern has no ma
     [String.raw`pin.{1,20}(?P<value>\W\d{4}\W)`, '{"type":"pin","value":1234}'],
     [String.raw`"":\d{4}\D`, '{"":1234,"x":"y"}'],
     [String.raw`:\d{4},"cvv"`, '{"pin":1234,"cvv":"x"}'],
+    [String.raw`\S*\d{4}\S*`, '[1234,"x"]'],
   ];
   for (const [pattern, args] of cases) {
     const privacy = callWith(`pattern: '${pattern}', action: replace`);
