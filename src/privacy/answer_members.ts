@@ -61,15 +61,16 @@ const OTHER_TEXTS = /reasoning|summary|refusal|input|_call/;
 export function kindOf(
   place: StringPlace,
   string: string,
-  { isJsonText, jsonObjects, isThinkingSigned }: AnswerForm,
+  { isJsonText, jsonObjects, isThinkingSigned, rawTexts }: AnswerForm,
 ): TextKind | null {
   const { path, parent, isKey } = place;
   if (isInLogprobs(path)) return null;
+  const isWritten = () => isJson(string) && rawTexts?.has(string) !== true;
   const key = path.at(-1);
   const isNamed = isNamedByClient(path);
   if (isKey || typeof key === "number" || isNamed) {
     if (isData(string)) return null;
-    return !isKey && isNamed && !isWithin(path, "input") && isJson(string) ? "json" : "plain";
+    return !isKey && isNamed && !isWithin(path, "input") && isWritten() ? "json" : "plain";
   }
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
@@ -84,7 +85,7 @@ export function kindOf(
   const mayBeSigned = isThinkingSigned || isBlockOfChunk(path);
   if (isThinking && isSigned(parent?.signature, mayBeSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
-  if (isOfClient(key, type, place) && isJson(string)) return "json";
+  if (isOfClient(key, type, place) && isWritten()) return "json";
   const isText = TEXTS.has(key) && !OTHER_TEXTS.test(type);
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }

@@ -131,6 +131,8 @@ export interface AnswerForm {
    * by their number in the request; absent if nothing in them was replaced.
    */
   documents?: ReadonlyMap<number, readonly Move[]>;
+  /** Texts of the request, with tokens, that are JSON only with these; absent for none. */
+  rawTexts?: Set<string>;
 }
 
 /** Privacy state of a call whose client has a policy. */
