@@ -176,7 +176,7 @@ const END_QUOTE = /"\s{0,64}(?:[,:}\]]|$)/y;
 /** Signs between the texts of JSON, and what is no value in any JSON, such as a short number. */
 const STRUCTURE = /^(?:[\s,:{}[\]]|(?<=[\s,:[])(?:true|false|null|[\d.eE+-]{1,8})(?=[\s,}\]]))*$/;
 
-/** The rest of a number or of another word of JSON in which a match ends, and the sign behind it. */
+/** The rest of a number, or of another word of JSON, in which a match ends, and the sign behind. */
 const REST_OF_WORD = /(?<=[\w.+-])[\w.+-]{0,8}[\s,}\]]?/y;
 
 /** A number of a member, of which a pattern that matches its name may mean the value. */
