@@ -330,6 +330,8 @@ function* edit(
       : newPositions(sealed.seal.text, sealed.start, sealed.end);
     const own: Edit[] = [];
     for (const match of matches) {
+      // Of arguments that are no JSON each may be parsed in vain.
+      yield;
       if (!isReplaced(match)) continue;
       const value = valueOf(string, match);
       const token = getsToken(match) ? tokens.take(value, match.label, "") : null;
