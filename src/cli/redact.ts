@@ -167,9 +167,13 @@ function shownText(json: string, path: string | undefined): string {
   return isObject(value) && typeof value.text === "string" ? value.text : json;
 }
 
-function restored(input: string, path: string | undefined, { tokens }: CallPrivacy): string {
+function restored(
+  input: string,
+  path: string | undefined,
+  { tokens, answer }: CallPrivacy,
+): string {
   const json = path === undefined ? JSON.stringify({ text: input }) : input;
-  return shownText(restoreJson(json, tokens), path);
+  return shownText(restoreJson(json, tokens, answer), path);
 }
 
 /** Returns a line for a match, with its place and its length and without its value. */

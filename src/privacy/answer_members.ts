@@ -59,16 +59,18 @@ const OTHER_TEXTS = /reasoning|summary|refusal|input|_call/;
 
 /** Returns how a string of an answer is written; null if it is not searched. */
 export function kindOf(
-  { path, parent, isKey }: StringPlace,
+  place: StringPlace,
   string: string,
-  { isJsonText, jsonObjects, isThinkingSigned }: AnswerForm,
+  { isJsonText, jsonObjects, isThinkingSigned, rawTexts }: AnswerForm,
 ): TextKind | null {
+  const { path, parent, isKey } = place;
   if (isInLogprobs(path)) return null;
+  const isWritten = () => isJson(string) && rawTexts?.has(string) !== true;
   const key = path.at(-1);
   const isNamed = isNamedByClient(path);
   if (isKey || typeof key === "number" || isNamed) {
     if (isData(string)) return null;
-    return !isKey && isNamed && !isWithin(path, "input") && isJson(string) ? "json" : "plain";
+    return !isKey && isNamed && !isWithin(path, "input") && isWritten() ? "json" : "plain";
   }
   const type = typeof parent?.type === "string" ? parent.type : "";
   if (key === undefined) return "plain";
@@ -83,16 +85,22 @@ export function kindOf(
   const mayBeSigned = isThinkingSigned || isBlockOfChunk(path);
   if (isThinking && isSigned(parent?.signature, mayBeSigned)) return "signed";
   if (ARGUMENTS.has(key) || (key === "delta" && type.endsWith("arguments.delta"))) return "json";
-  if (isOfClient(key, type, parent) && isJson(string)) return "json";
+  if (isOfClient(key, type, place) && isWritten()) return "json";
   const isText = TEXTS.has(key) && !OTHER_TEXTS.test(type);
   return isText && (isJsonText || jsonObjects?.has(Number(path[1])) === true) ? "json" : "plain";
 }
 
+/** Members with the result of a shell. One that the provider runs itself comes in pieces. */
+const SHELL_TEXTS: ReadonlySet<string> = new Set(["stderr", "stdout"]);
+
+const CLIENT_ROLES: ReadonlySet<unknown> = new Set(["developer", "system", "tool", "user"]);
+
 /** True for a text of the client that a provider repeats, such as the result of a tool. */
-function isOfClient(key: string, type: string, parent: StringPlace["parent"]): boolean {
-  return type === "input_text" || key === "instructions" ||
-    (key === "output" && type.endsWith("_call_output")) ||
-    (key === "content" && (parent?.role === "user" || parent?.role === "tool"));
+function isOfClient(key: string, type: string, { path, parent }: StringPlace): boolean {
+  return type === "input_text" || key === "instructions" || path.at(-3) === "content_parts" ||
+    isWithin(path, "tools") || (key === "output" && type.endsWith("_call_output")) ||
+    (path[0] === "data" && SHELL_TEXTS.has(key)) ||
+    (key === "content" && CLIENT_ROLES.has(parent?.role));
 }
 
 /** True for bytes in an address (RFC 2397), with no text behind them. */

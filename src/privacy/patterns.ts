@@ -55,7 +55,7 @@ export function newPatternFinder(
   const containsOne = (text: string) => contains.some((one) => text.includes(one));
   const heldFrom = (text: string, chars = maxChars) => startOfRun(text, chars, () => true);
   const conditionChars = Math.max(maxChars, ...contains.map(({ length }) => length));
-  const base = { label, maxChars } as const;
+  const base = { label, maxChars, findsParts: hasValue } as const;
   const finder: TextFinder = {
     ...base,
     search(text, from) {

@@ -8,7 +8,7 @@ import { sealText } from "../formats/sealed_text.ts";
 import type { Part } from "./answer_text.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
 import { documentsIn } from "./documents.ts";
-import { escapedTexts, joinMatches, outerMatches } from "./escaped_texts.ts";
+import { escapedTexts, isJson, joinMatches, outerMatches } from "./escaped_texts.ts";
 import { type JsonPath, newPositions, walkJson, writePath } from "./json_strings.ts";
 import { keyOf, type Memo, MIN_KNOWN_CHARS, newMemo } from "./memo.ts";
 import type { Pace } from "./pace.ts";
@@ -323,13 +323,15 @@ function* edit(
   let numbers: ReadonlyMap<JsonObject, number> | null = null;
   for (const { string, matches } of found) {
     yield;
-    const parts: Part[] = [];
+    const parts: (Part & Edit)[] = [];
     const { sealed } = string;
     const position = sealed === undefined
       ? newPositions(text, string.start, string.end)
       : newPositions(sealed.seal.text, sealed.start, sealed.end);
     const own: Edit[] = [];
     for (const match of matches) {
+      // Of arguments that are no JSON each may be parsed in vain.
+      yield;
       if (!isReplaced(match)) continue;
       const value = valueOf(string, match);
       const token = getsToken(match) ? tokens.take(value, match.label, "") : null;
@@ -344,7 +346,12 @@ function* edit(
       if (known === undefined) inSeals.set(sealed.seal, { place: string, edits: own });
       else pushAll(known.edits, own);
     }
-    if (string.document === undefined || parts.length === 0) continue;
+    if (parts.length === 0) continue;
+    if (/^\s*[{[]/.test(string.text) && !isJson(string.text)) {
+      const written = splice(string.text, parts);
+      if (isJson(written)) (answer.rawTexts ??= new Set()).add(written);
+    }
+    if (string.document === undefined) continue;
     numbers ??= new Map(documentsIn(request).map((one, at) => [one, at]));
     const number = numbers.get(string.document);
     if (number !== undefined) documents.set(number, inverted(movesOf(string.text, parts)));

@@ -5,24 +5,33 @@ import { type Edit, splice } from "../formats/edit.ts";
 import { isArguments } from "./answer_paths.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
 import { newTokenText } from "./answer_text.ts";
+import { isJson } from "./escaped_texts.ts";
 import { finishText } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
-import type { TokenMap } from "./types.ts";
+import type { AnswerForm, TokenMap } from "./types.ts";
 
 /**
  * Returns a JSON text with the values of its tokens, as the client wrote them: the inverse of what
  * `replaceJson` does. What is no JSON may be lines of it.
  */
-export function restoreJson(text: string, tokens: TokenMap): string {
+export function restoreJson(
+  text: string,
+  tokens: TokenMap,
+  { rawTexts }: Pick<AnswerForm, "rawTexts"> = {},
+): string {
   const answer = newTokenText(tokens, newPrivacyCounts());
-  // Only the arguments of tools are JSON inside the JSON.
-  const value = text.includes('"arguments"') ? parseJson(text) : undefined;
+  // Without a quote in a text only the arguments of tools are JSON inside the JSON.
+  const value = /"arguments"|\\"/.test(text) ? parseJson(text) : undefined;
   if (value === undefined) return finishText(answer, text, "json");
   const edits: Edit[] = [];
   const walk = walkStrings(text, objectsOf(value), (string, place) => {
-    const kind = isArguments(place.path) && !place.isKey ? "json" : "plain";
-    const restored = finishText(answer, string, kind);
-    if (restored !== string) edits.push(replaceString(place, restored));
+    const isInner = !place.isKey &&
+      (isArguments(place.path) || isJson(string) && rawTexts?.has(string) !== true);
+    const { start, end } = place;
+    const own = isInner ? string : text.slice(start, end);
+    const restored = finishText(answer, own, "json");
+    if (restored === own) return;
+    edits.push(isInner ? replaceString(place, restored) : { start, end, text: restored });
   });
   atOnce(walk);
   return splice(text, edits);

@@ -176,6 +176,9 @@ const END_QUOTE = /"\s{0,64}(?:[,:}\]]|$)/y;
 /** Signs between the texts of JSON, and what is no value in any JSON, such as a short number. */
 const STRUCTURE = /^(?:[\s,:{}[\]]|(?<=[\s,:[])(?:true|false|null|[\d.eE+-]{1,8})(?=[\s,}\]]))*$/;
 
+/** The rest of a number, or of another word of JSON, in which a match ends, and the sign behind. */
+const REST_OF_WORD = /(?<=[\w.+-])[\w.+-]{0,8}[\s,}\]]?/y;
+
 /** A number of a member, of which a pattern that matches its name may mean the value. */
 const NAMED_NUMBER = /^\s*:\s*[-\d]/;
 
@@ -205,7 +208,9 @@ export function insideTexts(text: string, match: Match): readonly Match[] {
     if (!isInside) {
       const between = text.slice(from, quote);
       const isOfFirst = parts.length === 1 && NAMED_NUMBER.test(between);
-      if (isOfFirst || !STRUCTURE.test(between)) return [match];
+      REST_OF_WORD.lastIndex = quote;
+      const [rest = ""] = REST_OF_WORD.exec(text) ?? [];
+      if (isOfFirst || !STRUCTURE.test(between + rest)) return [match];
       if (!isNumberLeft && /\d/.test(between)) {
         if (!isMatchBefore(text, match, from - 1)) return [match];
         isNumberLeft = true;
@@ -220,8 +225,10 @@ export function insideTexts(text: string, match: Match): readonly Match[] {
 
 /** True if the rule of a match has one that begins there in a text that ends at `end`. */
 function isMatchBefore(text: string, { start, rule }: Match, end: number): boolean {
+  if (end <= start) return false;
   const begin = Math.max(0, start - SEEN_CHARS);
-  return search(text.slice(begin, end), [rule]).some((match) => begin + match.start === start);
+  const from = rule.finders.some(({ findsParts }) => findsParts) ? 0 : start - begin;
+  return search(text.slice(begin, end), [rule], from).some((one) => begin + one.start === start);
 }
 
 /** The longest token; it may begin so far before a match that it overlaps. */

@@ -8,6 +8,8 @@ interface FinderFacts {
   readonly label: string;
   /** The longest match in UTF-16 code units. */
   readonly maxChars: number;
+  /** True if what it looks for may begin before a match. */
+  readonly findsParts?: boolean;
   /**
    * Returns where the end of an unfinished text begins that could become a match, or a longer one,
    * when more text follows; the length of the text if there is none. At most `maxChars` from its
@@ -129,6 +131,8 @@ export interface AnswerForm {
    * by their number in the request; absent if nothing in them was replaced.
    */
   documents?: ReadonlyMap<number, readonly Move[]>;
+  /** Texts of the request, with tokens, that are JSON only with these; absent for none. */
+  rawTexts?: Set<string>;
 }
 
 /** Privacy state of a call whose client has a policy. */

@@ -143,7 +143,7 @@ export async function replaceItems(
 export function writtenItem({ client: { privacy } }: Call, item: JsonObject): JsonObject {
   if (privacy === null || privacy.tokens.size === 0) return item;
   const text = JSON.stringify(item);
-  const written = restoreJson(text, privacy.tokens);
+  const written = restoreJson(text, privacy.tokens, privacy.answer);
   const value = written === text ? item : parseExact(written);
   return isObject(value) ? value : item;
 }

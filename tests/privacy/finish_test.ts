@@ -219,6 +219,7 @@ Deno.test("JSON that the client has written, and a provider repeats, is JSON wit
   const told = (text: string) => JSON.stringify({ [text]: [text] });
   const answerWith = (text: string) => ({
     instructions: told(text),
+    tools: [{ type: "custom", name: "f", description: told(text) }],
     metadata: { context: told(text), plain: `of ${text}` },
     data: [
       { type: "function_call_output", call_id: "c", output: told(text) },
@@ -226,6 +227,9 @@ Deno.test("JSON that the client has written, and a provider repeats, is JSON wit
       { type: "message", role: "user", content: [{ type: "input_text", text: told(text) }] },
       { role: "tool", content: told(text), tool_call_id: "c" },
       { role: "user", content: told(text) },
+      { role: "system", content: told(text) },
+      { role: "user", content: null, content_parts: [{ type: "text", text: told(text) }] },
+      { type: "shell_call_output", output: [{ stdout: told(text), stderr: told(text) }] },
       { role: "user", content: `{${text}}` },
     ],
   });
@@ -240,7 +244,10 @@ Deno.test("JSON that the client has written, and a provider repeats, is JSON wit
 Deno.test("JSON of a model that did not have to write it has values as they are, like in a stream", () => {
   const answerWith = (text: string) => ({
     content: [{ type: "tool_use", id: "t", name: "f", input: { body: text } }],
-    output: [{ type: "message", role: "assistant", content: [{ type: "output_text", text }] }],
+    output: [
+      { type: "message", role: "assistant", content: [{ type: "output_text", text }] },
+      { type: "shell_call_output", output: [{ stdout: text }] },
+    ],
     choices: [{ message: { role: "assistant", content: text }, index: 0 }],
   });
   const sent = JSON.stringify(answerWith(`{"a":"${CORES.key}iraq"}`));

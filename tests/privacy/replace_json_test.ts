@@ -340,6 +340,26 @@ Deno.test("arguments of a tool stay JSON where a pattern matches over the end of
   }
 });
 
+Deno.test("arguments of a tool stay JSON where the longest match of a pattern ends in a number, or begins behind others", async () => {
+  const cases = [
+    [{ cmd: `pass=${"x".repeat(50)}`, n: 12345 }, '{"cmd":"T","T":12345}'],
+    [{ cmd: `pass=${"x".repeat(50)}`, n: 123456789 }, '{"cmd":"T}'],
+    [["Z".repeat(88), 5, "b"], '["T",5,"T"]'],
+  ] as const;
+  for (const [args, expected] of cases) {
+    const privacy = callWith(
+      String.raw`pattern: 'pass=\S+', action: replace`,
+      String.raw`pattern: 'Z\S{2,}', max_length: 20, action: replace`,
+    );
+    const call = { id: "c", function: { name: "f", arguments: JSON.stringify(args) } };
+    const request = JSON.stringify({ messages: [{ tool_calls: [call] }] });
+    const sent = await replaced(privacy, request);
+    const written: string = JSON.parse(sent).messages[0].tool_calls[0].function.arguments;
+    assertEquals(written.replaceAll(/qz\w+/g, "T"), expected);
+    if (!expected.endsWith("T}")) assertEquals(restoreJson(sent, privacy.tokens), request);
+  }
+});
+
 Deno.test("a value that is escaped in JSON inside a text has the token that it has in a text, and comes back", async () => {
   const rules = [
     "words: ['Blue \"Falcon\"', 'two lines'], action: replace",
@@ -369,6 +389,7 @@ Deno.test("a value that is escaped in JSON inside a text has the token that it h
     assertEquals(JSON.parse(messages[2].content), expected);
     assertEquals(JSON.parse(messages[3].content), [expected]);
     assertEquals(privacy.counts.matches.map(({ count }) => count), [10]);
+    assertEquals(restoreJson(sent, privacy.tokens), request);
   }
 });
 
@@ -479,6 +500,7 @@ Deno.test("a number in arguments of a tool is replaced where a pattern has no ma
     [String.raw`pin.{1,20}(?P<value>\W\d{4}\W)`, '{"type":"pin","value":1234}'],
     [String.raw`"":\d{4}\D`, '{"":1234,"x":"y"}'],
     [String.raw`:\d{4},"cvv"`, '{"pin":1234,"cvv":"x"}'],
+    [String.raw`\S*\d{4}\S*`, '[1234,"x"]'],
   ];
   for (const [pattern, args] of cases) {
     const privacy = callWith(`pattern: '${pattern}', action: replace`);
@@ -511,7 +533,8 @@ Deno.test("arguments of a tool with very many matches over the end of a text are
     await replaceJson(privacy, JSON.stringify(value), value, { pace, scopes: SCOPES });
     return pieces;
   }
-  assertEquals(await piecesOf("arguments"), await piecesOf("content") + 2_000);
+  // Each match has eight texts, which are replaced one by one.
+  assertEquals(await piecesOf("arguments"), await piecesOf("content") + 8 * 2_000);
 });
 
 Deno.test("arguments of a tool with any values stay JSON with the same members, and come back", async () => {

@@ -339,6 +339,24 @@ Deno.test("a stored response is continued with the same tokens, and its items ar
   assertEquals(tokens.map(({ length }) => length), [1, 2, 2]);
 });
 
+Deno.test("JSON of the client with an escaped value is stored as it was written, and what is none for its value too", async () => {
+  const { call, sent } = serving(
+    UP + privacyConfig(["words: ['Blue \"Falcon\"'], action: replace"]),
+  );
+  // The second is no JSON for the value's quotes.
+  for (const input of [JSON.stringify([{ name: 'Blue "Falcon"' }]), '["Blue "Falcon""]']) {
+    sent.length = 0;
+    const { id } = await (await call("/v1/responses", { model: "m", input })).json();
+    const items = await (await call(`/v1/responses/${id}/input_items`, "", {}, "GET")).json();
+    assertEquals(items.data[0].content[0].text, input);
+    await call("/v1/responses", { model: "m", input: "again", previous_response_id: id });
+    assertEquals(
+      JSON.parse(sent[1] ?? "").messages[0].content,
+      JSON.parse(sent[0] ?? "").messages[0].content,
+    );
+  }
+});
+
 Deno.test("data sharing exports the tokens", async () => {
   const shared: CapturedCall[] = [];
   const { call } = serving(

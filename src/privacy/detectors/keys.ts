@@ -119,6 +119,7 @@ export function newApiKeyFinder(label: string): Finder {
   const finder = newKeyFinder(label, [...SERVICES.map(sourceOf), ...NAMED].join("|"), 2_048);
   return {
     ...finder,
+    findsParts: true,
     heldFrom(text) {
       // A password may have any sign.
       const from = Math.max(0, text.length - MAX_OPEN_CHARS);
