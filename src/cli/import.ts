@@ -15,6 +15,9 @@ const FILE = "FILE";
 /** Maximum size of a source. */
 const MAX_SOURCE_BYTES = 4 * 1024 * 1024;
 
+/** Size of a buffer for which the engine collects its garbage. */
+const COLLECTED_BYTES = 256 * 1024 * 1024;
+
 /** Loads the code that reads a source: other commands do not need it. */
 type Load = () => Promise<Importer>;
 
@@ -70,6 +73,7 @@ function newImport(source: string, title: string, load: Load): Command {
       const result = importer(read.text, variables);
       if (!result.ok) return printProblems(terminal, [`${path}: ${result.problem}.`]);
       const { imported } = result;
+      await collectGarbage();
       const { problems, warnings: excluded } = checkImported(imported);
       const warnings = [...unread, ...excluded];
       const isValid = imported.file !== null && problems.length === 0;
@@ -99,6 +103,19 @@ function newImport(source: string, title: string, load: Load): Command {
       return OK_STATUS;
     },
   };
+}
+
+/**
+ * Makes the engine collect the objects by which a large source was read, before the file is
+ * checked: it does so for a large buffer, which takes no memory while nothing is written into it.
+ */
+async function collectGarbage(): Promise<void> {
+  try {
+    new ArrayBuffer(COLLECTED_BYTES);
+  } catch {
+    // The process has no room for it.
+  }
+  await new Promise((resolve) => setTimeout(resolve, 0));
 }
 
 /**
