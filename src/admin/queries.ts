@@ -1,3 +1,4 @@
+import { atPace } from "../core/at_once.ts";
 import { daysUntil } from "../core/usage_row.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import {
@@ -8,7 +9,6 @@ import {
   usageTextSteps,
 } from "../observe/usage_report.ts";
 import { newCallClient, parseControls } from "../call/call.ts";
-import { inTurns } from "../traffic/loop_turns.ts";
 import {
   explainRouting,
   parseExplainedHeaders,
@@ -53,8 +53,10 @@ export async function readUsage(
   }
   const from = wanted.at(-1) ?? to;
   const steps = usageReportSteps(rows.value, { from, to }, column, query.get("key"));
-  const report = await inTurns(state.turns, steps);
-  const text = await inTurns(state.turns, usageTextSteps(report, format));
+  // Each of the short steps has a turn.
+  const pace = { next: () => state.turns.next("rest") };
+  const report = await atPace(pace, steps);
+  const text = await atPace(pace, usageTextSteps(report, format));
   return { status: 200, type: format === "csv" ? CSV_TYPE : JSON_TYPE, text };
 }
 

@@ -1,4 +1,4 @@
-import { atOnce } from "./at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
 import { newJsonScan, scanJson, type ScanProblem } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../core/json/json.ts";
 import { addCounts, ownersOf, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 
 /** Columns of a report that is added up by none. */
 const ALL_COLUMNS = ["key", "provider", "model", "day"] as const;

@@ -49,9 +49,14 @@ export function* escapedTexts(
   return found;
 }
 
+/** True for a text that begins as an object or a list of JSON does. */
+export function beginsAsJson(text: string): boolean {
+  return /^\s*[{[]/.test(text);
+}
+
 /** True for an object or a list of JSON. Of a long text only the ends are looked at. */
 export function isJson(text: string): boolean {
-  return /^\s*[{[]/.test(text) && /[}\]]/.test(text.trimEnd().slice(-1)) &&
+  return beginsAsJson(text) && /[}\]]/.test(text.trimEnd().slice(-1)) &&
     (text.length > MAX_PARSED_CHARS || parseJson(text) !== undefined);
 }
 

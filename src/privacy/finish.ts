@@ -17,7 +17,7 @@ import {
   positionEdits,
   positionMayBeIn,
 } from "./positions.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { tokenMayBeIn } from "./restore.ts";
 import { openSeal } from "./seals.ts";
 import { joinStrings } from "./search.ts";

@@ -1,6 +1,6 @@
 import { isSecondHalf } from "../core/surrogates.ts";
 import type { Span } from "../formats/edit.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { PIECE_CHARS } from "./pace.ts";
 
 /**

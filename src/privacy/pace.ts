@@ -1,3 +1,5 @@
+import { atPace } from "../core/at_once.ts";
+
 /** Longest time of a search before other work has its turn, in milliseconds. */
 const MAX_PIECE_MS = 8;
 
@@ -41,20 +43,7 @@ export function newPace(
 /** The pace of a search in one piece, as of a command. */
 export const NO_PACE: Pace = { next: () => null, isOver: () => false, spentMs: () => 0 };
 
-/** Runs work that can be interrupted at a pace, whatever time it takes. */
-export async function atPace<Value>(
-  pace: Pace,
-  work: Generator<void, Value, void>,
-): Promise<Value> {
-  for (;;) {
-    const step = work.next();
-    if (step.done === true) return step.value;
-    const turn = pace.next();
-    if (turn !== null) await turn;
-  }
-}
-
-/** The same for work that is mostly short: its value is there at once then. */
+/** Runs work at a pace that is mostly short: its value is there at once then. */
 export function atPaceOf<Value>(
   pace: () => Pace,
   work: Generator<void, Value, void>,

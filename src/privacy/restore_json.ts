@@ -1,6 +1,6 @@
 import { parseJson } from "../core/json/json.ts";
 import { newPrivacyCounts } from "../core/privacy_counts.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { type Edit, splice } from "../formats/edit.ts";
 import { isArguments } from "./answer_paths.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";

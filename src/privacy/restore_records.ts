@@ -14,7 +14,7 @@ import { finishText, formFor, textSteps } from "./finish.ts";
 import { objectsOf, parseSteps } from "./json_strings.ts";
 import { mayHaveLogprobs, withoutLogprobs } from "./logprobs.ts";
 import { mayHavePosition, newWholeMover, type Position, positionEdits } from "./positions.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { mayBeginToken } from "./restore.ts";
 import { newStreamPositions } from "./stream_positions.ts";
 

@@ -1,7 +1,7 @@
 import { parseJson } from "../core/json/json.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import type { Span } from "../formats/edit.ts";
 import { sealedText } from "../formats/sealed_text.ts";
 import { textOfString, walkJson } from "./json_strings.ts";

@@ -1,7 +1,7 @@
 import { parseJson } from "../core/json/json.ts";
 import type { Part } from "./answer_text.ts";
 import { annotatedTexts } from "./event_channels.ts";
-import { atOnce } from "../formats/at_once.ts";
+import { atOnce } from "../core/at_once.ts";
 import { charsIn, charSteps, type Move, movedPosition, movesOf } from "./moves.ts";
 
 /** Characters of events whose texts are not counted yet. They count in no budget of memory. */

@@ -5,7 +5,7 @@ import type { Outcome } from "../core/stream/stream.ts";
 import { type AnswerText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishObject, textSteps } from "../privacy/finish.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
-import { atPace } from "../privacy/pace.ts";
+import { atPace } from "../core/at_once.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate } from "../call/inference.ts";
 import { paceOf } from "./request.ts";

@@ -25,7 +25,7 @@ import {
 } from "../formats/utf8.ts";
 import { type AnswerText, newMaskText, newRuleText, newTokenText } from "../privacy/answer_text.ts";
 import { finishDocument, finishSteps, isJsonText } from "../privacy/finish.ts";
-import { atPace } from "../privacy/pace.ts";
+import { atPace } from "../core/at_once.ts";
 import { tokenMayBeIn } from "../privacy/restore.ts";
 import { type Searched, searchStream } from "../privacy/restore_stream.ts";
 import { recordsAfter, stopRecords } from "../privacy/stop_records.ts";

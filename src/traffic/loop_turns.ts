@@ -178,16 +178,3 @@ export function turnAmong(
 ): Promise<void> | null {
   return items < MANY_ITEMS ? null : turns.next(kind);
 }
-
-/** Does work of many short steps, so that other work has its turn between any two of them. */
-export async function inTurns<Value>(
-  turns: LoopTurns,
-  steps: Generator<void, Value, void>,
-): Promise<Value> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    const turn = turns.next("rest");
-    if (turn !== null) await turn;
-  }
-}

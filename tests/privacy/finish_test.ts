@@ -6,7 +6,7 @@ import { type StringPlace, walkStrings } from "../../src/privacy/answer_strings.
 import { type AnswerText, newRuleText, type TextKind } from "../../src/privacy/answer_text.ts";
 import { finishDocument, finishSteps } from "../../src/privacy/finish.ts";
 import { type Objects, objectsOf } from "../../src/privacy/json_strings.ts";
-import { atOnce } from "../../src/formats/at_once.ts";
+import { atOnce } from "../../src/core/at_once.ts";
 import { PIECE_CHARS } from "../../src/privacy/pace.ts";
 import { knownObjects, readObjects } from "../../src/privacy/read_objects.ts";
 import { assert, assertEquals, assertThrows } from "../support/assert.ts";

@@ -8,7 +8,7 @@ import {
   writePath,
 } from "../../src/privacy/json_strings.ts";
 import { parseExact } from "../../src/core/json/json.ts";
-import { atOnce } from "../../src/formats/at_once.ts";
+import { atOnce } from "../../src/core/at_once.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 interface Seen {

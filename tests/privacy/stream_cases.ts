@@ -1,7 +1,7 @@
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import type { AnswerForm } from "../../src/privacy/types.ts";
 import type { AnswerText } from "../../src/privacy/answer_text.ts";
-import { atOnce } from "../../src/formats/at_once.ts";
+import { atOnce } from "../../src/core/at_once.ts";
 import {
   type Delivered,
   newRecordRestorer,
