@@ -13,6 +13,11 @@ export interface Traffic {
   /** Bytes that the other side has acknowledged since the connection was opened. */
   readonly acknowledgedBytes: number;
   /**
+   * Bytes that were written since the connection was opened, whether or not the other side has
+   * received them. Before Linux 4.19 those that it has not acknowledged are missing.
+   */
+  readonly writtenBytes: number;
+  /**
    * Written bytes that wait in the kernel, because the other side has no room or the network is
    * slow.
    */
@@ -36,6 +41,8 @@ export interface Sockets {
   traffic(descriptor: number): Traffic | null;
   /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
+  /** Returns the first `maxBytes` of the unread bytes, which stay unread. */
+  peek(descriptor: number, maxBytes: number): Uint8Array;
   /**
    * Shuts the connection down in both directions; data that was written before is still delivered.
    */
@@ -72,15 +79,18 @@ export type OpenedSockets =
 const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_LINGER = 13, SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
+/** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
+const PEEK_CODE = 0x02 | 0x40;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
 /** The file with the size of the descriptor table. Deno itself may not read it. */
 const STATUS_PATH = "/proc/self/status\0";
 
-/** Fields of `struct tcp_info` (linux/tcp.h), which has them all since Linux 4.6. */
+/** Fields of `struct tcp_info` (linux/tcp.h) since Linux 4.6, and the last two since 4.19. */
 const UNACKED_SEGMENTS_OFFSET = 24, LAST_RECEIVED_MS_OFFSET = 52;
 const ACKNOWLEDGED_BYTES_OFFSET = 120, RECEIVED_BYTES_OFFSET = 128, UNSENT_BYTES_OFFSET = 144;
-const MIN_TCP_INFO_BYTES = 148;
+const SENT_BYTES_OFFSET = 200, RETRANSMITTED_BYTES_OFFSET = 208;
+const MIN_TCP_INFO_BYTES = 148, FULL_TCP_INFO_BYTES = 216;
 
 const SYMBOLS = {
   getsockname: { parameters: ["i32", "buffer", "buffer"], result: "i32" },
@@ -88,6 +98,7 @@ const SYMBOLS = {
   getsockopt: { parameters: ["i32", "i32", "i32", "buffer", "buffer"], result: "i32" },
   setsockopt: { parameters: ["i32", "i32", "i32", "buffer", "u32"], result: "i32" },
   ioctl: { parameters: ["i32", "u64", "buffer"], result: "i32" },
+  recv: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
   open: { parameters: ["buffer", "i32"], result: "i32" },
   pread: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
@@ -181,6 +192,13 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     return ask(descriptor, address, size) === 0 ? parseSocketAddress(address) : null;
   }
 
+  /** Returns the sent bytes that `info` has, each once; null if the kernel does not count them. */
+  function sentBytes(): number | null {
+    if ((size[0] ?? 0) < FULL_TCP_INFO_BYTES) return null;
+    const retransmitted = fields.getBigUint64(RETRANSMITTED_BYTES_OFFSET, true);
+    return Number(fields.getBigUint64(SENT_BYTES_OFFSET, true) - retransmitted);
+  }
+
   function set(descriptor: number, level: number, name: number, value: number): void {
     option[0] = value;
     setsockopt(descriptor, level, name, option, option.byteLength);
@@ -200,16 +218,23 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
       if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
       const unsentBytes = fields.getUint32(UNSENT_BYTES_OFFSET, true);
+      const acknowledgedBytes = Number(fields.getBigUint64(ACKNOWLEDGED_BYTES_OFFSET, true));
       return {
         receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES_OFFSET, true)),
         silentMs: fields.getUint32(LAST_RECEIVED_MS_OFFSET, true),
         isDelivered: fields.getUint32(UNACKED_SEGMENTS_OFFSET, true) === 0 && unsentBytes === 0,
-        acknowledgedBytes: Number(fields.getBigUint64(ACKNOWLEDGED_BYTES_OFFSET, true)),
+        acknowledgedBytes,
+        writtenBytes: (sentBytes() ?? acknowledgedBytes) + unsentBytes,
         unsentBytes,
       };
     },
     unreadBytes: (descriptor) =>
       ioctl(descriptor, BigInt(FIONREAD), unread) === 0 ? unread[0] ?? 0 : 0,
+    peek(descriptor, maxBytes) {
+      const bytes = new Uint8Array(maxBytes);
+      const read = libc.symbols.recv(descriptor, bytes, BigInt(maxBytes), PEEK_CODE);
+      return bytes.subarray(0, Math.max(0, Number(read)));
+    },
     shutDown: (descriptor) => void shutdown(descriptor, SHUT_RDWR),
     abort(descriptor) {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, noLinger, noLinger.byteLength);

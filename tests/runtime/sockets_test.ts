@@ -32,6 +32,9 @@ Deno.test("the kernel's statistics of a connection are returned", async () => {
     await accepted.read(new Uint8Array(1_000));
     assertEquals(sockets.traffic(descriptor)?.receivedBytes, 1_234);
     assertEquals(sockets.unreadBytes(descriptor), 234);
+    assertEquals(sockets.peek(descriptor, 1_000), new Uint8Array(234));
+    assertEquals(sockets.peek(descriptor, 100), new Uint8Array(100));
+    assertEquals(sockets.unreadBytes(descriptor), 234, "they are still unread");
     assertEquals(sockets.traffic(descriptor)?.isDelivered, true);
     // More than both sides hold: the rest waits for the client to read.
     const writing = accepted.write(new Uint8Array(50_000_000));
@@ -39,7 +42,8 @@ Deno.test("the kernel's statistics of a connection are returned", async () => {
     const waiting = sockets.traffic(descriptor);
     assertEquals(waiting?.isDelivered, false);
     assert((waiting?.unsentBytes ?? 0) > 0);
-    assert((waiting?.acknowledgedBytes ?? 0) > 0);
+    const { acknowledgedBytes = 0, writtenBytes = 0, unsentBytes = 0 } = waiting ?? {};
+    assert(acknowledgedBytes > 0 && writtenBytes >= acknowledgedBytes + unsentBytes);
     sockets.shutDown(descriptor);
     await writing.catch(() => {});
   });

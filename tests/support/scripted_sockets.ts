@@ -9,8 +9,11 @@ export interface ScriptedSocket {
   receivedMs: number;
   isDelivered: boolean;
   acknowledgedBytes: number;
+  writtenBytes: number;
   unsentBytes: number;
   unreadBytes: number;
+  /** Beginning of what is unread. */
+  unread: Uint8Array;
   /** Bound that was set for the bytes that wait in the kernel; null for none. */
   receiveBufferBytes: number | null;
   isShutDown: boolean;
@@ -38,8 +41,10 @@ export function scriptedSocket(
     receivedMs,
     isDelivered: true,
     acknowledgedBytes: 0,
+    writtenBytes: 0,
     unsentBytes: 0,
     unreadBytes: 0,
+    unread: new Uint8Array(),
     receiveBufferBytes: null,
     isShutDown: false,
   };
@@ -62,11 +67,10 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
     traffic(descriptor) {
       const socket = open.get(descriptor);
       if (socket === undefined) return null;
-      const { receivedBytes, receivedMs, isDelivered, acknowledgedBytes, unsentBytes } = socket;
-      const silentMs = now() - receivedMs;
-      return { receivedBytes, silentMs, isDelivered, acknowledgedBytes, unsentBytes };
+      return { ...socket, silentMs: now() - socket.receivedMs };
     },
     unreadBytes: (descriptor) => open.get(descriptor)?.unreadBytes ?? 0,
+    peek: (descriptor) => open.get(descriptor)?.unread ?? new Uint8Array(),
     shutDown(descriptor) {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.isShutDown = true;

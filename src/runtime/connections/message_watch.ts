@@ -2,6 +2,7 @@
 
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
+import { isOnlyPings, MIN_SAMPLE_BYTES } from "./pings.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
@@ -31,7 +32,13 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
  */
 const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
 
-/** Bytes of the response to a handshake, which the client may receive after the watch begins. */
+/**
+ * Bytes of pings that may wait in the kernel, at most 512 of them. While the runtime serves one
+ * flood, each of the floods that wait for it will delay everything else by milliseconds.
+ */
+const MAX_WAITING_PING_BYTES = 3 * 1024;
+
+/** Bytes of the response to a handshake, which may be written after the watch begins. */
 const MAX_UPGRADE_BYTES = 1024;
 
 /**
@@ -68,10 +75,10 @@ interface Watched {
   sinceMs: number;
   /** Time at which the watch began. */
   readonly beganMs: number;
-  /** Bytes that the client had received when the watch began; `Infinity` if they are not known. */
+  /** Bytes that were written when the watch began; `Infinity` if they are not known. */
   readonly earlyBytes: number;
-  /** Bytes that the client had received without pongs; null before the first check. */
-  deliveredBytes: number | null;
+  /** Bytes that were written before any message or pong; null before the first check. */
+  upgradeBytes: number | null;
   /** Bytes of the messages that were sent to it. */
   sentBytes: number;
   /** Bound that was set for the bytes that wait in the kernel; 0 for none. */
@@ -80,13 +87,26 @@ interface Watched {
   isArriving: boolean;
 }
 
+interface SocketTraffic {
+  readonly descriptor: number;
+  /** Bytes that were written to the client. */
+  readonly writtenBytes: number;
+  /** Bytes that the runtime has read. */
+  readonly readBytes: number;
+  /** Bytes that wait in the kernel, and may belong to the next message. */
+  readonly unreadBytes: number;
+}
+
 /**
  * Returns a watcher that measures the unfinished messages of WebSockets, whose fragments the
  * runtime joins before anything of them arrives here: by what their connections have received. It
  * calls `locate` when the descriptor of a connection is not known yet.
  */
 export function newMessageWatches(
-  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "setReceiveBuffer" | "abort">,
+  sockets: Pick<
+    Sockets,
+    "traffic" | "unreadBytes" | "peek" | "remote" | "setReceiveBuffer" | "abort"
+  >,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
 ) {
@@ -120,9 +140,10 @@ export function newMessageWatches(
     if (!bound(watched)) return locate();
     const traffic = trafficOf(watched.connection);
     if (traffic === null) return;
-    const { readBytes, acknowledgedBytes } = traffic;
-    const pongBytes = excessPongBytes(watched, acknowledgedBytes);
-    const isFlooded = pongBytes > MAX_PONG_BYTES;
+    const { readBytes, writtenBytes } = traffic;
+    const pongBytes = excessPongBytes(watched, writtenBytes);
+    const isWaiting = hasManyPings(traffic);
+    const isFlooded = isWaiting || pongBytes > MAX_PONG_BYTES;
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
@@ -131,7 +152,13 @@ export function newMessageWatches(
     setArriving(watched, isMessage);
     watched.onCheck({ bytes, isMessage, ...isFlooded && { hasManyPings: true } });
     if (isFlooded) floodMs = clock.now();
-    if (pongBytes > MAX_CLOSING_PONG_BYTES) abort(watched);
+    if (isWaiting || pongBytes > MAX_CLOSING_PONG_BYTES) abort(watched);
+  }
+
+  /** True if more pings wait in the kernel than may. */
+  function hasManyPings({ descriptor, unreadBytes }: SocketTraffic): boolean {
+    if (unreadBytes <= MAX_WAITING_PING_BYTES) return false;
+    return isOnlyPings(sockets.peek(descriptor, MIN_SAMPLE_BYTES));
   }
 
   /** Ends a connection at once: the runtime replies to pings until then. */
@@ -142,12 +169,12 @@ export function newMessageWatches(
     watches.delete(watched);
   }
 
-  /** Returns what a client has received besides the messages sent to it and a few pongs. */
-  function excessPongBytes(watched: Watched, acknowledgedBytes: number): number {
+  /** Returns what was written besides the messages sent to a client and a few pongs. */
+  function excessPongBytes(watched: Watched, writtenBytes: number): number {
     const { earlyBytes } = watched;
-    watched.deliveredBytes ??= Math.min(acknowledgedBytes, earlyBytes + MAX_UPGRADE_BYTES);
+    watched.upgradeBytes ??= Math.min(writtenBytes, earlyBytes + MAX_UPGRADE_BYTES);
     const seconds = (clock.now() - watched.beganMs) / 1_000;
-    const pongBytes = acknowledgedBytes - watched.deliveredBytes - watched.sentBytes;
+    const pongBytes = writtenBytes - watched.upgradeBytes - watched.sentBytes;
     return pongBytes - seconds * MAX_CONTROL_BYTES_PER_S;
   }
 
@@ -166,16 +193,13 @@ export function newMessageWatches(
     return true;
   }
 
-  /**
-   * Returns the bytes that the client of a connection has received, and those that the runtime has
-   * read from it: others wait in the kernel, and may belong to the next message. Null while the
-   * descriptor is not known.
-   */
-  function trafficOf({ descriptor }: Connection) {
+  /** Returns what a connection has read and written; null while its descriptor is not known. */
+  function trafficOf({ descriptor }: Connection): SocketTraffic | null {
     const traffic = descriptor === null ? null : sockets.traffic(descriptor);
     if (descriptor === null || traffic === null) return null;
-    const { receivedBytes, acknowledgedBytes } = traffic;
-    return { acknowledgedBytes, readBytes: receivedBytes - sockets.unreadBytes(descriptor) };
+    const { receivedBytes, writtenBytes } = traffic;
+    const unreadBytes = sockets.unreadBytes(descriptor);
+    return { descriptor, writtenBytes, unreadBytes, readBytes: receivedBytes - unreadBytes };
   }
 
   /** Returns how many bytes since the last message may be pings and pongs. */
@@ -221,8 +245,8 @@ export function newMessageWatches(
         baseBytes,
         sinceMs: clock.now(),
         beganMs: clock.now(),
-        earlyBytes: trafficOf(connection)?.acknowledgedBytes ?? Infinity,
-        deliveredBytes: null,
+        earlyBytes: trafficOf(connection)?.writtenBytes ?? Infinity,
+        upgradeBytes: null,
         sentBytes: 0,
         bufferBytes: 0,
         isArriving: false,

@@ -22,6 +22,7 @@ const SILENT = {
   silentMs: 0,
   isDelivered: true,
   acknowledgedBytes: 0,
+  writtenBytes: 0,
   unsentBytes: 0,
 };
 

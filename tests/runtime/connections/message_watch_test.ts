@@ -236,10 +236,10 @@ Deno.test("replies to pings beyond 1 KiB, and 32 bytes a second, are too many; s
   const seconds = 10;
   await listener.world.advance(seconds * 1_000);
   watch.sent(1 * MIB);
-  socket.acknowledgedBytes = 1 * MIB + 1 * KIB + seconds * 32;
+  socket.writtenBytes = 1 * MIB + 1 * KIB + seconds * 32;
   await listener.world.advance(50);
   assertEquals(last().hasManyPings, undefined);
-  socket.acknowledgedBytes += 100;
+  socket.writtenBytes += 100;
   await listener.world.advance(50);
   assertEquals(last().hasManyPings, true);
 });
@@ -254,16 +254,33 @@ Deno.test("after a flood of pings the next one is looked for every 5 ms, and end
   });
   assert(first !== undefined && second !== undefined);
   await listener.world.advance(200);
-  first.acknowledgedBytes = 1.5 * KIB;
+  first.writtenBytes = 1.5 * KIB;
   await listener.world.advance(50);
   assertEquals(first.isShutDown, false, "there is time for a close frame");
-  first.acknowledgedBytes = 3 * KIB;
+  first.writtenBytes = 3 * KIB;
   await listener.world.advance(5);
   assertEquals([first.isShutDown, second.isShutDown], [true, false]);
-  second.acknowledgedBytes = 3 * KIB;
+  second.writtenBytes = 3 * KIB;
   await listener.world.advance(5);
   assertEquals(second.isShutDown, true);
   listener.connections.close();
+});
+
+Deno.test("pings that wait in the kernel are a flood before the runtime replies to them", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [flood, message] = [5, 6].map((descriptor) => {
+    const socket = listener.connect(descriptor, 40_000 + descriptor);
+    received(socket, HEAD_BYTES);
+    listener.request(40_000 + descriptor).peer.watchMessages?.(HEAD_BYTES, () => {});
+    socket.unreadBytes = 4 * KIB;
+    return socket;
+  });
+  assert(flood !== undefined && message !== undefined);
+  const ping = [0x89, 0x80, 0, 0, 0, 0];
+  flood.unread = new Uint8Array(Array.from({ length: 100 }, () => ping).flat());
+  message.unread = new Uint8Array(600).fill(0x20);
+  await listener.world.advance(50);
+  assertEquals([flood.isShutDown, message.isShutDown], [true, false]);
 });
 
 Deno.test("a flood of pings that begins with the socket is found by the first check", async () => {
@@ -274,7 +291,7 @@ Deno.test("a flood of pings that begins with the socket is found by the first ch
   peer.whenTaken?.(() => {});
   await listener.world.advance(6_000);
   peer.watchMessages?.(HEAD_BYTES, () => {});
-  socket.acknowledgedBytes = 4 * KIB;
+  socket.writtenBytes = 4 * KIB;
   await listener.world.advance(50);
   assertEquals(socket.isShutDown, true);
 });
@@ -283,7 +300,7 @@ Deno.test("what a client has received before it is watched is no reply to its pi
   using listener = scriptedListener(LIMITS);
   const socket = listener.connect(5, 40_001);
   received(socket, HEAD_BYTES);
-  socket.acknowledgedBytes = 50 * MIB;
+  socket.writtenBytes = 50 * MIB;
   let last: UnfinishedMessage = { bytes: -1, isMessage: false };
   listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, (unfinished) => last = unfinished);
   await listener.world.advance(100);
