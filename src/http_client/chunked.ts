@@ -6,10 +6,10 @@ const LF = 10, CR = 13;
 const MAX_LINE_BYTES = 16 * 1024;
 
 /**
- * Limit of the bytes of size lines, of which each chunk has some, and more the larger it is: without
- * it extensions of many bytes for one of data keep the event loop.
+ * Limit of the bytes of all size lines beyond those that each chunk may have, which are more for
+ * more data: extensions of many bytes with one of data each would keep the event loop.
  */
-const MAX_EXCESS_BYTES = 16 * 1024, FREE_LINE_BYTES = 16, FREE_BYTES_PER_DATA = 2;
+const MAX_EXCESS_BYTES = 16 * 1024, FREE_LINE_BYTES = 16, FREE_DATA_RATIO = 2;
 
 /** Size limit of all trailers. */
 const MAX_TRAILERS_BYTES = 64 * 1024;
@@ -46,7 +46,7 @@ export function newChunkedFraming() {
     switch (place) {
       case "size":
         left = size(bytes, start, end);
-        excess += end - start - FREE_LINE_BYTES - FREE_BYTES_PER_DATA * left;
+        excess += end - start - FREE_LINE_BYTES - FREE_DATA_RATIO * left;
         if (excess > MAX_EXCESS_BYTES) {
           throw new Error("the chunks of the response have too much that is no data");
         }

@@ -51,8 +51,8 @@ export interface UsageLine extends UsageCounts {
 const MAX_STEP_ITEMS = 256;
 
 /**
- * Maximum number of lines besides those of `rowBeyondBound`: as many as all rows of a gateway without
- * a store. The days of a store have more together, of which one report would take seconds.
+ * Maximum number of lines besides those of `rowBeyondBound`: as many as all rows of a gateway
+ * without a store. The days of a store have more together, of which a report would take seconds.
  */
 const MAX_LINES = 50_000;
 
