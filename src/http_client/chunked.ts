@@ -5,6 +5,12 @@ const LF = 10, CR = 13;
 /** Size limit of a chunk's size line with its extension. */
 const MAX_LINE_BYTES = 16 * 1024;
 
+/**
+ * Limit of the bytes of all size lines beyond those that each chunk may have, which are more for
+ * more data: extensions of many bytes with one of data each would keep the event loop.
+ */
+const MAX_EXCESS_BYTES = 16 * 1024, FREE_LINE_BYTES = 16, FREE_DATA_RATIO = 2;
+
 /** Size limit of all trailers. */
 const MAX_TRAILERS_BYTES = 64 * 1024;
 
@@ -24,6 +30,7 @@ type Expected = "size" | "data" | "behind" | "trailers" | "over";
 export function newChunkedFraming() {
   let place: Expected = "size";
   let left = 0;
+  let excess = 0;
   let trailers = 0;
   let isExact = true;
 
@@ -39,6 +46,11 @@ export function newChunkedFraming() {
     switch (place) {
       case "size":
         left = size(bytes, start, end);
+        excess += end - start - FREE_LINE_BYTES - FREE_DATA_RATIO * left;
+        if (excess > MAX_EXCESS_BYTES) {
+          throw new Error("the chunks of the response have too much that is no data");
+        }
+        excess = Math.max(excess, 0);
         place = left === 0 ? "trailers" : "data";
         break;
       case "behind":

@@ -37,7 +37,11 @@ export function isFieldLine(line: string): boolean {
 /** Reads the head of the final response and skips interim ones. Throws if there is none. */
 export async function readHead(received: ReadBuffer): Promise<Head> {
   let isReusable = true;
+  let blankBytes = 0;
   for (let interim = 0, seen = 0; interim <= MAX_INTERIM_RESPONSES;) {
+    // Without a bound a server that sends nothing else keeps the event loop for seconds.
+    blankBytes += skipLineEnds(received);
+    if (blankBytes > MAX_HEAD_BYTES) tooLarge();
     const head = takeHead(received, seen);
     if (head === null) {
       // The last two bytes may be the start of the blank line that ends the head.
@@ -65,11 +69,10 @@ export async function readHead(received: ReadBuffer): Promise<Head> {
  * `seen` bytes.
  */
 function takeHead(received: ReadBuffer, seen: number): Head | null {
-  skipLineEnds(received);
   const bytes = received.bytes();
   const length = headLength(bytes, Math.min(seen, bytes.length));
   if (length > MAX_HEAD_BYTES || (length === 0 && bytes.length >= MAX_HEAD_BYTES)) {
-    throw new Error("the head of the response is larger than 64 KiB");
+    tooLarge();
   }
   if (length === 0) return null;
   const text = decodeLatin1(bytes.subarray(0, length));
@@ -83,13 +86,18 @@ const LF = 10, CR = 13;
  * Skips blank lines before a response: some servers write one after the previous body (RFC 9112,
  * 2.2, of requests).
  */
-function skipLineEnds(received: ReadBuffer): void {
+function skipLineEnds(received: ReadBuffer): number {
   const bytes = received.bytes();
   let count = 0;
   while (bytes[count] === LF || (bytes[count] === CR && bytes[count + 1] === LF)) {
     count += bytes[count] === LF ? 1 : 2;
   }
   if (count > 0) received.take(count);
+  return count;
+}
+
+function tooLarge(): never {
+  throw new Error("the head of the response is larger than 64 KiB");
 }
 
 /** Returns the length of the head including the blank line that ends it; 0 if it is incomplete. */

@@ -1,5 +1,11 @@
 import type { JsonObject } from "../core/json/json.ts";
-import { addCounts, ownersOf, type UsageCounts, type UsageRow } from "../core/usage_row.ts";
+import {
+  addCounts,
+  ownersOf,
+  rowBeyondBound,
+  type UsageCounts,
+  type UsageRow,
+} from "../core/usage_row.ts";
 import { atOnce } from "../core/at_once.ts";
 
 /** Columns of a report that is added up by none. */
@@ -44,6 +50,12 @@ export interface UsageLine extends UsageCounts {
  */
 const MAX_STEP_ITEMS = 256;
 
+/**
+ * Maximum number of lines besides those of `rowBeyondBound`: as many as all rows of a gateway
+ * without a store. The days of a store have more together, of which a report would take seconds.
+ */
+const MAX_LINES = 50_000;
+
 /** Returns the report of `usageReportSteps` in one piece. */
 export function newUsageReport(...usage: Parameters<typeof usageReportSteps>): UsageReport {
   return atOnce(usageReportSteps(...usage));
@@ -62,12 +74,19 @@ export function* usageReportSteps(
 ): Generator<void, UsageReport, void> {
   const columns = column === null ? ALL_COLUMNS : column === "user" ? USER_COLUMNS : [column];
   const lines = new Map<string, UsageLine>();
+  const valuesOf = (row: UsageRow) => {
+    const named = { ...row, ...ownersOf(row) };
+    return columns.map((name) => named[name]);
+  };
   for (const [at, row] of rows.entries()) {
     if (at % MAX_STEP_ITEMS === 0) yield;
-    const named = { ...row, ...ownersOf(row) };
-    if (key !== null && key !== named.key) continue;
-    const values = columns.map((name) => named[name]);
-    const name = JSON.stringify(values);
+    if (key !== null && key !== ownersOf(row).key) continue;
+    let values = valuesOf(row);
+    let name = JSON.stringify(values);
+    if (lines.size >= MAX_LINES && !lines.has(name)) {
+      values = valuesOf(rowBeyondBound(row));
+      name = JSON.stringify(values);
+    }
     const { calls, input, output, cached, nanoUsd, estimated } = row;
     const counts = { calls, input, output, cached, nanoUsd, estimated };
     const known = lines.get(name);

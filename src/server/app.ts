@@ -15,7 +15,7 @@ import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
-import { type BodyLimits, readBody, readForm } from "./body.ts";
+import { announcesBody, type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
@@ -298,7 +298,11 @@ async function receiveJson(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<ApiRequest>> {
-  if (endpoint.body === false) return success(requestOf(req, endpoint, emptyDocument));
+  if (endpoint.body === false) {
+    // Nothing reads the body: what of it arrives later ends the connection.
+    if (announcesBody(call.headers)) call.responseHeaders["connection"] = "close";
+    return success(requestOf(req, endpoint, emptyDocument));
+  }
   const body = await readBody(call, req.raw, endpoint, limits);
   if (!body.ok) return body;
   call.client.steering = parseSteering(

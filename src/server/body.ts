@@ -98,6 +98,11 @@ function declaredLength(headers: RequestHeaders): number | null {
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
+/** True if a request has a body by its header fields. */
+export function announcesBody(headers: RequestHeaders): boolean {
+  return headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0";
+}
+
 /** Returns the refusal of a request by its header fields; null if its body may be read. */
 function refuseUnread(
   headers: RequestHeaders,

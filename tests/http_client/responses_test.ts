@@ -129,6 +129,8 @@ Deno.test("data before a malformed chunk line is taken first, also when it arriv
   }
 });
 
+const tooMuch = "the chunks of the response have too much that is no data";
+
 Deno.test("heads, lines and trailers without end are refused at their limits", async () => {
   const chunked = `${OK}transfer-encoding: chunked\r\n\r\n`;
   const many = (line: string) => Array.from({ length: 100_000 }, () => line);
@@ -144,6 +146,18 @@ Deno.test("heads, lines and trailers without end are refused at their limits", a
   assertEquals(trailers, "the trailers of the response have no end");
   const interim = await fault(...many("HTTP/1.1 100 Continue\r\n\r\n"));
   assertEquals(interim, "too many interim responses");
+  assertEquals(await fault(...many("\r\n")), tooLarge);
+  assertEquals(await fault(chunked, ...many(`1;${"a".repeat(1_000)}\r\nx\r\n`)), tooMuch);
+});
+
+Deno.test("extensions of a chunk may have 16 bytes and two for each of its data, and 16 KiB more in all", async () => {
+  const head = `${OK}transfer-encoding: chunked\r\n\r\n`;
+  const chunk = (chars: number, data = "x") =>
+    `${data.length.toString(16)};${"a".repeat(chars)}\r\n${data}\r\n`;
+  const free = chunk(16).repeat(1_000) + chunk(10_000, "y".repeat(5_000)).repeat(10);
+  const most = chunk(16 + 16 * 1024 - 1_000) + chunk(16 + 1_000);
+  assertEquals((await heard([head, free, most, "0\r\n\r\n"])).body.length, 51_002);
+  assertEquals(await fault(head, free, most, chunk(17)), tooMuch);
 });
 
 Deno.test("a head of 64 KiB is read, and one byte more is refused", async () => {

@@ -103,3 +103,17 @@ Deno.test("a report of very many names is made and written in short steps, in or
   assertEquals(csv!.value.split("\r\n").length, rows.length + 2);
   for (const { most } of [summed, json!, csv!]) assert(most > 0 && most <= 256, `${most} at once`);
 });
+
+Deno.test("a report has at most 50,000 lines, and more models of a client as one, with its day and provider", () => {
+  const many = Array.from({ length: 50_000 }, (_, at) => usageRow({ model: `m${at}` }));
+  const more = ["x", "y", "m7"].map((model) => usageRow({ model }));
+  const { lines } = newUsageReport([...many, ...more], PERIOD, null);
+  const several = lines.filter(({ calls }) => calls > 1).map((
+    { values, calls },
+  ) => [...values, calls]);
+  assertEquals(lines.length, 50_001);
+  assertEquals(several, [
+    ["ada", "up", "_dynamic", "2026-11-22", 2],
+    ["ada", "up", "m7", "2026-11-22", 2],
+  ]);
+});

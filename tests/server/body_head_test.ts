@@ -69,6 +69,23 @@ Deno.test("a length and chunks are refused where no body is read, too, and the c
   }
 });
 
+Deno.test("an endpoint that reads no body says that the connection ends if there is one, which may arrive later", async () => {
+  await using gateway = serveGateway(NOWHERE);
+  const cases = [["GET", "/v1/models"], ["GET", "/health"], ["DELETE", "/v1/responses/resp_1"]];
+  for (const [method = "", path = ""] of cases) {
+    for (const field of ["content-length: 5", "transfer-encoding: chunked"]) {
+      const request = head(path, field).replace("POST", method);
+      assertMatch(await untilClosed(gateway.url, request), /\r\nconnection: close\r\n/i, field);
+    }
+    const request = head(path, "content-length: 0").replace("POST", method);
+    await using connection = await connectRaw(gateway.url);
+    for (let count = 0; count < 2; count++) {
+      await connection.send(request);
+      assert(!/\r\nconnection:/i.test(await connection.receiveUntil("\r\n\r\n")), path);
+    }
+  }
+});
+
 Deno.test("Content-Length before chunked encoding does not limit the body, and more than 10 MiB never reach a provider", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(oneProvider(upstream.url));

@@ -147,6 +147,25 @@ export function testRecordRoom(under: RecordsUnderTest): void {
     },
   );
 
+  for (const [own, other] of [["ada", "bob"], ["bob", "ada"]] as const) {
+    testStore(
+      under,
+      `of two creators with most records, that of the record that needs the room has it, after ${other}`,
+      testBounds({ relayed_owner: { ...WIDE, entries: 6, room: "largest_share" } }),
+      async ({ pick }) => {
+        const store = pick(false);
+        const put = (id: string, share: string) =>
+          commit(store, change(id, null, { share }, "relayed_owner"));
+        for (const id of ["1", "2", "3"]) await put(id, other);
+        for (const id of ["4", "5"]) await put(id, own);
+        await put("6", "eve");
+        await put("7", own);
+        const all = ["1", "2", "3", "4", "5", "6", "7"];
+        assertEquals(await present(store, all, "relayed_owner"), ["1", "2", "3", "5", "6", "7"]);
+      },
+    );
+  }
+
   testStore(
     under,
     "too many bytes: the oldest of the creator with most bytes makes room",
