@@ -5,7 +5,7 @@ import { type Edit, splice } from "../formats/edit.ts";
 import { isArguments } from "./answer_paths.ts";
 import { replaceString, walkStrings } from "./answer_strings.ts";
 import { newTokenText } from "./answer_text.ts";
-import { isJson } from "./escaped_texts.ts";
+import { isWrittenAsJson } from "./escaped_texts.ts";
 import { finishText } from "./finish.ts";
 import { objectsOf } from "./json_strings.ts";
 import type { AnswerForm, TokenMap } from "./types.ts";
@@ -17,7 +17,7 @@ import type { AnswerForm, TokenMap } from "./types.ts";
 export function restoreJson(
   text: string,
   tokens: TokenMap,
-  { rawTexts }: Pick<AnswerForm, "rawTexts"> = {},
+  form: Pick<AnswerForm, "jsonTexts"> = {},
 ): string {
   const answer = newTokenText(tokens, newPrivacyCounts());
   // Without a quote in a text only the arguments of tools are JSON inside the JSON.
@@ -26,7 +26,7 @@ export function restoreJson(
   const edits: Edit[] = [];
   const walk = walkStrings(text, objectsOf(value), (string, place) => {
     const isInner = !place.isKey &&
-      (isArguments(place.path) || isJson(string) && rawTexts?.has(string) !== true);
+      (isArguments(place.path) || isWrittenAsJson(string, form));
     const { start, end } = place;
     const own = isInner ? string : text.slice(start, end);
     const restored = finishText(answer, own, "json");

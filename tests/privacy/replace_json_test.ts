@@ -480,6 +480,14 @@ Deno.test("any text that is JSON in any strings has the same tokens as its value
   );
 });
 
+Deno.test("a value that is escaped in JSON where no token can be refuses the request", async () => {
+  const result = JSON.stringify({ name: 'Blue "Falcon"' });
+  assertEquals(
+    await of({ input: [{ result }] }, "words: ['Blue \"Falcon\"'], action: replace"),
+    "privacy_unreplaceable input[0].result",
+  );
+});
+
 Deno.test("a value that is escaped in JSON inside a text is masked, and refused where it is", async () => {
   const told = JSON.stringify({ note: 'for Blue "Falcon"' });
   const rule = "words: ['Blue \"Falcon\"'], action:";
