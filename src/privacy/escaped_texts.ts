@@ -119,21 +119,21 @@ export function* outerMatches(
   for (const match of matches) {
     const start = (yield* position(match.start)) - 1;
     const end = Math.min((yield* position(match.end)) - 1, text.length);
-    found.push({ ...match, start, end, isEscaped: true });
+    found.push({ ...match, start, end });
   }
   return found;
 }
 
-/** Returns matches of a text in their order; those that overlap are one value. */
+/**
+ * Returns matches of a text that was searched without its escapes too, in their order; those that
+ * overlap are one value.
+ */
 export function joinMatches(matches: readonly Match[]): readonly Match[] {
   const joined: Match[] = [];
   for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = joined[joined.length - 1];
-    if (last === undefined || last.end <= match.start) joined.push(match);
-    else if (last.end < match.end) {
-      const isEscaped = last.isEscaped ?? match.isEscaped;
-      joined[joined.length - 1] = { ...last, end: match.end, ...isEscaped && { isEscaped } };
-    }
+    if (last === undefined || last.end <= match.start) joined.push({ ...match, isEscaped: true });
+    else if (last.end < match.end) joined[joined.length - 1] = { ...last, end: match.end };
   }
   return joined;
 }

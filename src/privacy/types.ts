@@ -70,7 +70,7 @@ export interface Rule {
 export interface Match extends Span {
   readonly rule: Rule;
   readonly label: string;
-  /** True if the value was found without the escapes of JSON that it has in the text. */
+  /** True in a text in which values were found without the escapes of JSON that they have there. */
   readonly isEscaped?: true;
 }
 

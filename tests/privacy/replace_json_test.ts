@@ -488,6 +488,20 @@ Deno.test("a value that is escaped in JSON where no token can be refuses the req
   );
 });
 
+Deno.test("values of JSON that are found with and without its escapes come back as they were written", async () => {
+  // The first pattern is meant for JSON and has no match without its escapes.
+  const rules = [
+    String.raw`pattern: 'C:\\\\\w+', action: replace`,
+    String.raw`words: ['Blue "Falcon"'], action: replace`,
+  ];
+  const content = JSON.stringify({ path: "C:\\bob", name: 'Blue "Falcon"' });
+  const request = JSON.stringify({ messages: [{ role: "tool", content }] });
+  const privacy = callWith(...rules);
+  const sent = await replaced(privacy, request);
+  assertMatch(sent, /"\{\\"path\\":\\"qz\w+\\",\\"name\\":\\"qz\w+\\"\}"/);
+  assertEquals(restoreJson(sent, privacy.tokens, privacy.answer), request);
+});
+
 Deno.test("a long item of a request gets its values back in pieces, whose number grows with it", async () => {
   async function piecesOf(parts: number): Promise<number> {
     const words = `"a@x.com" ${"x ".repeat(20_000)}`;
