@@ -72,8 +72,8 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
       resolvePrevious,
       hidesErrors: true,
       async onFinished(finished) {
-        isLast = hasAnswered(finished);
         latest = await continuationAfter(call, finished);
+        isLast = hasAnswered(finished);
       },
     });
     if (!reply.ok) {
