@@ -1,7 +1,7 @@
 import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import { isNamedByClient, isWithin } from "./answer_paths.ts";
 import { textOfDataUrl } from "./classes.ts";
-import { isJson } from "./escaped_texts.ts";
+import { isWrittenAsJson } from "./escaped_texts.ts";
 import { isInLogprobs } from "./logprobs.ts";
 import type { StringPlace } from "./answer_strings.ts";
 import type { TextKind } from "./answer_text.ts";
@@ -61,11 +61,12 @@ const OTHER_TEXTS = /reasoning|summary|refusal|input|_call/;
 export function kindOf(
   place: StringPlace,
   string: string,
-  { isJsonText, jsonObjects, isThinkingSigned, rawTexts }: AnswerForm,
+  form: AnswerForm,
 ): TextKind | null {
   const { path, parent, isKey } = place;
+  const { isJsonText, jsonObjects, isThinkingSigned } = form;
   if (isInLogprobs(path)) return null;
-  const isWritten = () => isJson(string) && rawTexts?.has(string) !== true;
+  const isWritten = () => isWrittenAsJson(string, form);
   const key = path.at(-1);
   const isNamed = isNamedByClient(path);
   if (isKey || typeof key === "number" || isNamed) {

@@ -1,7 +1,6 @@
-import { parseJson } from "../core/json/json.ts";
 import type { SearchedString } from "./collect_strings.ts";
 import { decodeSteps, newPositions } from "./json_strings.ts";
-import type { Match } from "./types.ts";
+import type { AnswerForm, Match } from "./types.ts";
 
 /** A searched string that is JSON, without its escapes. */
 export interface EscapedText extends SearchedString {
@@ -33,8 +32,8 @@ export function* escapedTexts(
 ): Generator<void, readonly EscapedText[], void> {
   const found: EscapedText[] = [];
   for (const outer of strings) {
-    const { text, start, end, isShared } = outer;
-    if (!outer.isReplaceable || !text.includes("\\")) continue;
+    const { text, start, end, isReplaceable, isShared } = outer;
+    if (!text.includes("\\")) continue;
     if (outer.isJson !== true && !isJson(text)) continue;
     let plain: string;
     try {
@@ -44,7 +43,7 @@ export function* escapedTexts(
       if (outer.isJson !== true) continue;
       plain = yield* decodeSteps(text, withoutAnyEscapes);
     }
-    found.push({ text: plain, start, end, isReplaceable: true, isShared, outer });
+    found.push({ text: plain, start, end, isReplaceable, isShared, outer });
   }
   return found;
 }
@@ -57,7 +56,25 @@ export function beginsAsJson(text: string): boolean {
 /** True for an object or a list of JSON. Of a long text only the ends are looked at. */
 export function isJson(text: string): boolean {
   return beginsAsJson(text) && /[}\]]/.test(text.trimEnd().slice(-1)) &&
-    (text.length > MAX_PARSED_CHARS || parseJson(text) !== undefined);
+    (text.length > MAX_PARSED_CHARS || canBeParsed(text));
+}
+
+/** Without `parseJson`, whose look at escaped keys may take a hundred times as long. */
+function canBeParsed(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** True for a text, with tokens, in which the client has written its values as JSON does. */
+export function isWrittenAsJson(
+  text: string,
+  { jsonTexts }: Pick<AnswerForm, "jsonTexts">,
+): boolean {
+  return jsonTexts?.get(text) ?? isJson(text);
 }
 
 /**
@@ -102,21 +119,21 @@ export function* outerMatches(
   for (const match of matches) {
     const start = (yield* position(match.start)) - 1;
     const end = Math.min((yield* position(match.end)) - 1, text.length);
-    found.push({ ...match, start, end, isEscaped: true });
+    found.push({ ...match, start, end });
   }
   return found;
 }
 
-/** Returns matches of a text in their order; those that overlap are one value. */
+/**
+ * Returns matches of a text that was searched without its escapes too, in their order; those that
+ * overlap are one value.
+ */
 export function joinMatches(matches: readonly Match[]): readonly Match[] {
   const joined: Match[] = [];
   for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const last = joined[joined.length - 1];
-    if (last === undefined || last.end <= match.start) joined.push(match);
-    else if (last.end < match.end) {
-      const isEscaped = last.isEscaped ?? match.isEscaped;
-      joined[joined.length - 1] = { ...last, end: match.end, ...isEscaped && { isEscaped } };
-    }
+    if (last === undefined || last.end <= match.start) joined.push({ ...match, isEscaped: true });
+    else if (last.end < match.end) joined[joined.length - 1] = { ...last, end: match.end };
   }
   return joined;
 }

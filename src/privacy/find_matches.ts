@@ -45,10 +45,13 @@ export function* findAll(
   const all = new Map(found.map(({ string, matches }) => [string, matches]));
   for (const one of yield* findMatches(uncounted, texts, own)) {
     const { outer } = one.string;
+    yield;
     const before = behindEscapes(outer.text, all.get(outer) ?? []);
     const joined: Match[] = [];
     for (const isKind of [isRefused, isReplaced]) {
+      yield;
       const further = yield* outerMatches(one.string, one.matches.filter(isKind));
+      yield;
       pushAll(joined, joinMatches([...further, ...before.filter(isKind)]));
     }
     const monitored = before.filter((match) => !isRefused(match) && !isReplaced(match));
@@ -109,14 +112,19 @@ function* findMatches<Searched extends SearchedString>(
     yield;
   }
   const byString = divide(searched, kept);
+  yield;
   const isWhole = room.values >= 0 && room.monitored >= 0;
   if (isWhole) { for (const [string, key] of keys) memo.set(key, byString.get(string) ?? []); }
   for (const [string, matches] of byString) found.push({ string, matches });
-  return found.toSorted((a, b) => a.string.start - b.string.start).map((one) =>
-    one.string.isJson === true
-      ? { ...one, matches: behindEscapes(one.string.text, one.matches) }
-      : one
-  );
+  const ordered: FoundString<Searched>[] = [];
+  for (const one of found.toSorted((a, b) => a.string.start - b.string.start)) {
+    const { string, matches } = one;
+    yield;
+    ordered.push(
+      string.isJson === true ? { string, matches: behindEscapes(string.text, matches) } : one,
+    );
+  }
+  return ordered;
 }
 
 /** Divides the matches in a joined text among its strings. */

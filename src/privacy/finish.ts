@@ -253,14 +253,22 @@ export function formFor({ searchesAll }: AnswerText, form: AnswerForm): AnswerFo
   return rest;
 }
 
-/**
- * Returns a copy of an object after a search; the object itself if nothing changes. Can be
- * interrupted.
- */
-export function* finishObject(
+/** Returns an object of an answer after a search, as `changedObject` does. */
+export function finishObject(
   answer: AnswerText,
   value: JsonObject,
   form: AnswerForm,
+): Generator<void, JsonObject, void> {
+  return changedObject(value, (text) => finishJson(answer, text, form));
+}
+
+/**
+ * Returns a copy of an object whose JSON text is changed; the object itself if nothing changes. Can
+ * be interrupted.
+ */
+export function* changedObject(
+  value: JsonObject,
+  change: (text: string) => Generator<void, string, void>,
 ): Generator<void, JsonObject, void> {
   const pieces: string[] = [];
   for (const piece of jsonPieces(value)) {
@@ -268,7 +276,7 @@ export function* finishObject(
     if (pieces.length % WRITTEN_PIECE_COUNT === 0) yield;
   }
   const text = pieces.join("");
-  const finished = yield* finishJson(answer, text, form);
+  const finished = yield* change(text);
   if (finished === text) return value;
   const parsed = yield* parseSteps(finished);
   return isObject(parsed) ? parsed : value;

@@ -1,4 +1,5 @@
 import { RE2JS } from "re2js";
+import { isFirstHalf, isSecondHalf } from "../core/surrogates.ts";
 import type { Check } from "./checks.ts";
 import { behindLongEscape, startOfRun } from "./detectors/characters.ts";
 import { PART_BORDER, STRING_BORDER } from "./text_borders.ts";
@@ -153,6 +154,14 @@ export function newPatternFinder(
     return isNext ? next : null;
   }
 
+  /** Returns where the longest match ends, which has no half of a character if it can. */
+  function wholeEnd(text: string, start: number): number {
+    const end = start + maxChars;
+    const isHalf = maxChars > 1 && isFirstHalf(text.charCodeAt(end - 1)) &&
+      isSecondHalf(text.charCodeAt(end));
+    return isHalf ? end - 1 : end;
+  }
+
   /** Returns the first match that begins at `from` or later in a text that ends at `limit`. */
   function matchFrom(text: string, from: number, limit: number): PatternMatch | null {
     // One character before it, for the boundaries of words.
@@ -166,7 +175,7 @@ export function newPatternFinder(
       begin: offset + matcher.start(),
       last: offset + matcher.end(),
       start: start < 0 ? -1 : offset + start,
-      end: offset + Math.min(end, start + maxChars),
+      end: Math.min(offset + end, wholeEnd(text, offset + start)),
       isCut: end > start + maxChars,
     };
   }

@@ -196,6 +196,8 @@ function* edit(
       ? newPositions(text, string.start, string.end)
       : newPositions(sealed.seal.text, sealed.start, sealed.end);
     const own: Edit[] = [];
+    /** True if a value was found without its escapes, and if one has any in JSON. */
+    let [isEscaped, isSpecial] = [false, false];
     for (const match of matches) {
       // Of arguments that are no JSON each may be parsed in vain.
       yield;
@@ -204,6 +206,8 @@ function* edit(
       const token = getsToken(match) ? tokens.take(value, match.label, "") : null;
       const { start, end, rule } = match;
       const written = token === null ? `[${match.label}]` : token.core + token.label;
+      isEscaped ||= value !== string.text.slice(start, end);
+      isSpecial ||= JSON.stringify(value) !== `"${value}"`;
       own.push({ start: yield* position(start), end: yield* position(end), text: written });
       parts.push({ start, end, text: written, rule });
     }
@@ -214,9 +218,9 @@ function* edit(
       else pushAll(known.edits, own);
     }
     if (parts.length === 0) continue;
-    if (beginsAsJson(string.text) && !isJson(string.text)) {
+    if (beginsAsJson(string.text) && (isEscaped || isSpecial)) {
       const written = splice(string.text, parts);
-      if (isJson(written)) (answer.rawTexts ??= new Set()).add(written);
+      if (isJson(written) !== isEscaped) (answer.jsonTexts ??= new Map()).set(written, isEscaped);
     }
     if (string.document === undefined) continue;
     numbers ??= new Map(documentsIn(request).map((one, at) => [one, at]));

@@ -70,7 +70,7 @@ export interface Rule {
 export interface Match extends Span {
   readonly rule: Rule;
   readonly label: string;
-  /** True if the value was found without the escapes of JSON that it has in the text. */
+  /** True in a text in which values were found without the escapes of JSON that they have there. */
   readonly isEscaped?: true;
 }
 
@@ -131,8 +131,11 @@ export interface AnswerForm {
    * by their number in the request; absent if nothing in them was replaced.
    */
   documents?: ReadonlyMap<number, readonly Move[]>;
-  /** Texts of the request, with tokens, that are JSON only with these; absent for none. */
-  rawTexts?: Set<string>;
+  /**
+   * Texts of the request, with tokens, of which it does not show whether the client has escaped the
+   * values in them as JSON does; true if so. Absent for none.
+   */
+  jsonTexts?: Map<string, boolean>;
 }
 
 /** Privacy state of a call whose client has a policy. */

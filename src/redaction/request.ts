@@ -1,12 +1,7 @@
 import { createHash } from "node:crypto";
 import type { EndpointFacts } from "../core/endpoint.ts";
-import {
-  isObject,
-  type JsonDocument,
-  type JsonObject,
-  type JsonValue,
-  parseExact,
-} from "../core/json/json.ts";
+import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "../core/json/json.ts";
+import { atPace } from "../core/at_once.ts";
 import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
@@ -19,7 +14,7 @@ import { lossyParts, lossyPaths, type Replaced } from "../privacy/lossy_paths.ts
 import { newPace, type Pace } from "../privacy/pace.ts";
 import { replaceInForm } from "../privacy/replace_form.ts";
 import { replaceInDocument, type ReplaceOptions } from "../privacy/replace_json.ts";
-import { restoreJson, restoreText } from "../privacy/restore_json.ts";
+import { restoreObject, restoreText } from "../privacy/restore_json.ts";
 import { search } from "../privacy/search.ts";
 import type { CallPrivacy, Policy, Scopes } from "../privacy/types.ts";
 import type { Call, CallClient } from "../call/call.ts";
@@ -140,12 +135,13 @@ export async function replaceItems(
 }
 
 /** Returns a new item of a request as the client wrote it, to be stored. */
-export function writtenItem({ client: { privacy } }: Call, item: JsonObject): JsonObject {
+export async function writtenItem(
+  { client: { privacy } }: Call,
+  item: JsonObject,
+  pace: Pace,
+): Promise<JsonObject> {
   if (privacy === null || privacy.tokens.size === 0) return item;
-  const text = JSON.stringify(item);
-  const written = restoreJson(text, privacy.tokens, privacy.answer);
-  const value = written === text ? item : parseExact(written);
-  return isObject(value) ? value : item;
+  return await atPace(pace, restoreObject(item, privacy.tokens, privacy.answer));
 }
 
 /** Returns a text of a request as the client wrote it: that of an answer that it has received. */

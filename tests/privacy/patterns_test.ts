@@ -26,6 +26,13 @@ Deno.test("a longer match counts to max_length", () => {
   ]);
 });
 
+Deno.test("a longer match ends before a character of two halves that its limit would cut", () => {
+  const rule = (chars: number) => `pattern: 'a.+', max_length: ${chars}, action: mask`;
+  assertEquals(valuesOf("ab😀c", rule(3)), ["ab"]);
+  assertEquals(valuesOf("ab😀c", rule(4)), ["ab😀"]);
+  assertEquals(valuesOf("😀😀", "pattern: '.+', max_length: 3, action: mask"), ["😀", "😀"]);
+});
+
 Deno.test("of a pattern with a group value only that part counts", () => {
   const staff = "pattern: 'staff (?P<value>[0-9]{4})', action: mask";
   assertEquals(valuesOf("staff 1234, 5678", staff), ["1234"]);

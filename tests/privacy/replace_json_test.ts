@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { sealedText } from "../../src/formats/sealed_text.ts";
 import { NO_PACE } from "../../src/privacy/pace.ts";
 import { replaceJson } from "../../src/privacy/replace_json.ts";
-import { restoreJson } from "../../src/privacy/restore_json.ts";
+import { restoreJson, restoreObject } from "../../src/privacy/restore_json.ts";
 import type { CallPrivacy } from "../../src/privacy/types.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { callWith, rulesOf } from "./rules.ts";
@@ -478,6 +478,48 @@ Deno.test("any text that is JSON in any strings has the same tokens as its value
     ),
     { numRuns: 200 },
   );
+});
+
+Deno.test("a value that is escaped in JSON where no token can be refuses the request", async () => {
+  const result = JSON.stringify({ name: 'Blue "Falcon"' });
+  assertEquals(
+    await of({ input: [{ result }] }, "words: ['Blue \"Falcon\"'], action: replace"),
+    "privacy_unreplaceable input[0].result",
+  );
+});
+
+Deno.test("values of JSON that are found with and without its escapes come back as they were written", async () => {
+  // The first pattern is meant for JSON and has no match without its escapes.
+  const rules = [
+    String.raw`pattern: 'C:\\\\\w+', action: replace`,
+    String.raw`words: ['Blue "Falcon"'], action: replace`,
+  ];
+  const content = JSON.stringify({ path: "C:\\bob", name: 'Blue "Falcon"' });
+  const request = JSON.stringify({ messages: [{ role: "tool", content }] });
+  const privacy = callWith(...rules);
+  const sent = await replaced(privacy, request);
+  assertMatch(sent, /"\{\\"path\\":\\"qz\w+\\",\\"name\\":\\"qz\w+\\"\}"/);
+  assertEquals(restoreJson(sent, privacy.tokens, privacy.answer), request);
+});
+
+Deno.test("a long item of a request gets its values back in pieces, whose number grows with it", async () => {
+  async function piecesOf(parts: number): Promise<number> {
+    const words = `"a@x.com" ${"x ".repeat(20_000)}`;
+    const content = Array.from({ length: parts }, () => ({ type: "input_text", text: words }));
+    const item = { role: "user", content, arguments: JSON.stringify([words.repeat(parts)]) };
+    const privacy = callWith(MAIL);
+    const { input } = JSON.parse(await replaced(privacy, JSON.stringify({ input: [item] })));
+    const work = restoreObject(input[0], privacy.tokens, privacy.answer);
+    for (let pieces = 1;; pieces++) {
+      const step = work.next();
+      if (step.done !== true) continue;
+      assertEquals(step.value, item);
+      return pieces;
+    }
+  }
+  const few = await piecesOf(4);
+  const many = await piecesOf(16);
+  assert(few >= 30 && many >= 3 * few, `${few} ${many}`);
 });
 
 Deno.test("a value that is escaped in JSON inside a text is masked, and refused where it is", async () => {

@@ -357,6 +357,20 @@ Deno.test("JSON of the client with an escaped value is stored as it was written,
   }
 });
 
+Deno.test("JSON of the client that is none with the token of a number is stored as it was written", async () => {
+  const value = 'Blue "Falcon"';
+  const rules = ["find: [card], action: replace", `words: ['${value}'], action: replace`];
+  const { call, sent } = serving(UP + privacyConfig(rules));
+  const input = JSON.stringify({ card: 4111111111111111, name: value });
+  const { id } = await (await call("/v1/responses", { model: "m", input })).json();
+  const items = await (await call(`/v1/responses/${id}/input_items`, "", {}, "GET")).json();
+  assertEquals(items.data[0].content[0].text, input);
+  await call("/v1/responses", { model: "m", input: "again", previous_response_id: id });
+  const [first, second] = sent.map((text) => JSON.parse(text).messages[0].content);
+  assertEquals(second, first);
+  assertMatch(first, /^\{"card":qz\w+card,"name":"qz\w+"\}$/);
+});
+
 Deno.test("data sharing exports the tokens", async () => {
   const shared: CapturedCall[] = [];
   const { call } = serving(

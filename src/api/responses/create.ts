@@ -26,7 +26,7 @@ import { translatedCandidates } from "./translated.ts";
 export interface CreateOptions {
   readonly resolvePrevious: ResolvePrevious;
   /** Called with every finished response before its terminal event is sent. */
-  readonly onFinished?: (finished: FinishedResponse) => void;
+  readonly onFinished?: (finished: FinishedResponse) => Promise<void>;
   /** True if clients treat an `error` event as the end of the stream, before the terminal event. */
   readonly hidesErrors?: boolean;
 }
@@ -85,7 +85,7 @@ async function newInference(
     if (!stored.ok || onFinished === undefined) return stored;
     const turn = turnAmong(call.state.turns, itemCount(context), "large");
     if (turn !== null) await turn;
-    onFinished(finished);
+    await onFinished(finished);
     return stored;
   }
   const hidesErrors = options.hidesErrors ?? false;

@@ -71,9 +71,9 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
     const reply = await createResponse(call, document, {
       resolvePrevious,
       hidesErrors: true,
-      onFinished(finished) {
+      async onFinished(finished) {
+        latest = await continuationAfter(call, finished);
         isLast = hasAnswered(finished);
-        latest = continuationAfter(call, finished);
       },
     });
     if (!reply.ok) {

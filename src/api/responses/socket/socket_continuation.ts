@@ -36,10 +36,10 @@ export function hasAnswered({ resource: { status } }: FinishedResponse): boolean
 }
 
 /** Returns the continuation of a finished response; null if no request can continue it. */
-export function continuationAfter(
+export async function continuationAfter(
   call: Call,
   finished: FinishedResponse,
-): SocketContinuation | null {
+): Promise<SocketContinuation | null> {
   const { target, context, request, resource } = finished;
   const { id } = resource;
   if (typeof id !== "string" || !hasAnswered(finished)) return null;
@@ -59,7 +59,7 @@ export function continuationAfter(
   const replayed = protocol === "responses" && !request.store
     ? output.filter((item) => !isReasoningById(item))
     : output;
-  const local = continuationFromItems(call, { id, isStored: request.store }, {
+  const local = await continuationFromItems(call, { id, isStored: request.store }, {
     context,
     owner,
     output: replayed,
@@ -89,13 +89,13 @@ interface ItemsOfResponse {
 /**
  * Returns the continuation from items that the gateway has; null if a provider has earlier items.
  */
-export function continuationFromItems(
+export async function continuationFromItems(
   call: Call,
   response: Pick<SocketContinuation, "id" | "isStored">,
   { context, owner, output }: ItemsOfResponse,
-): SocketContinuation | null {
+): Promise<SocketContinuation | null> {
   const { continuation } = context;
-  const items = [...storedItems(context), ...storedInput(context, call), ...output];
+  const items = [...storedItems(context), ...await storedInput(context, call), ...output];
   const size = items.reduce((sum, item) => sum + heldBytes(item), 0);
   const isTooLarge = size > MAX_STATE_BYTES;
   const bytes = isTooLarge ? 0 : size;

@@ -29,7 +29,7 @@ export async function warmUp(
   if (!context.ok) return context;
   const id = newId("resp_", call.world);
   const owner = requiredTarget(context.value.continuation);
-  const continuation = continuationFromItems(call, { id, isStored: false }, {
+  const continuation = await continuationFromItems(call, { id, isStored: false }, {
     context: context.value,
     owner,
     output: [],

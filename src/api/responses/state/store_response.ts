@@ -29,7 +29,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   if (!request.store && conversation === null) return success(undefined);
   const turn = turnAmong(call.state.turns, context.added.length, "large");
   if (turn !== null) await turn;
-  const added = storedInput(context, call);
+  const added = await storedInput(context, call);
   if (conversation !== null && resource.status === "completed") {
     const appended = await addTurn(call, conversation, [...added, ...outputOf({ resource })]);
     if (!appended.ok) return appended;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../../core/json/json.ts";
 import type { Call } from "../../../call/call.ts";
-import { writtenItem } from "../../../redaction/request.ts";
+import { paceOf, writtenItem } from "../../../redaction/request.ts";
 import { toStoredItem } from "../../items/stored_item.ts";
 import { type ResolvedRequest, storedHistory } from "./continuation.ts";
 
@@ -12,15 +12,19 @@ const storedInputs = new WeakMap<ResolvedRequest, readonly JsonObject[]>();
  * a store counts an item object once, so the response, its conversation and the socket share them.
  * For the same reason an item that is stored already is returned itself.
  */
-export function storedInput(
+export async function storedInput(
   request: ResolvedRequest,
   call: Call,
-): readonly JsonObject[] {
+): Promise<readonly JsonObject[]> {
   const known = storedInputs.get(request);
   if (known !== undefined) return known;
-  const items = request.added.map(({ item, isStored, original = item }) =>
-    isStored === true ? original : toStoredItem(writtenItem(call, item), call.world)
-  );
+  const items: JsonObject[] = [];
+  const pace = paceOf(call);
+  for (const { item, isStored, original = item } of request.added) {
+    items.push(
+      isStored === true ? original : toStoredItem(await writtenItem(call, item, pace), call.world),
+    );
+  }
   storedInputs.set(request, items);
   return items;
 }
