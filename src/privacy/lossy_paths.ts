@@ -1,6 +1,8 @@
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
 import { keptName } from "../core/text_beginning.ts";
+import type { Span } from "../formats/edit.ts";
 import { type JsonPath, valueAt } from "./json_strings.ts";
+import { LOGPROBS } from "./logprobs.ts";
 
 /** Keywords that a value keeps and its token breaks, so that no provider can enforce both. */
 const TEXT_KEYWORDS: ReadonlySet<string> = new Set(["pattern", "format", "minLength", "maxLength"]);
@@ -85,10 +87,14 @@ export function lossyPaths(
 }
 
 /** Returns the names of the parts of a form that ask for log probabilities (transcriptions). */
-export function lossyParts(parts: readonly { readonly name: string }[], texts: readonly unknown[]) {
-  return parts.map(({ name }) => name).filter((name, at) =>
-    /^include(?:\[\d{0,4}\])?$/.test(name) && texts[at] === "logprobs"
-  );
+export function lossyParts<Part extends Span & { readonly name: string }>(
+  parts: readonly Part[],
+  textOf: (part: Part) => string | null,
+): string[] {
+  return parts.filter((part) =>
+    /^include(?:\[\d{0,4}\])?$/.test(part.name) &&
+    part.end - part.start === LOGPROBS.length && textOf(part) === LOGPROBS
+  ).map(({ name }) => name);
 }
 
 function logprobPaths({ logprobs, include }: JsonObject): JsonPath[] {

@@ -10,7 +10,7 @@ import {
 import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
-import { formTexts, type MultipartBody } from "../formats/multipart.ts";
+import { type MultipartBody, partText, withContents } from "../formats/multipart.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import { changesAnswers, newMaskText } from "../privacy/answer_text.ts";
 import { finishText } from "../privacy/finish.ts";
@@ -58,11 +58,12 @@ export async function replaceDocument(
   place: Place = {},
 ): Promise<Result<JsonDocument>> {
   const { privacy } = call.client;
-  if (privacy === null || document.members.length === 0) return success(document);
+  if (privacy === null) return success(document);
   // That of the body is in the report of a refused call too.
   hideSession(call, privacy);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
+  if (document.members.length === 0) return success(document);
   privacy.answer.isJsonText = demandsJson(document.value);
   await recallPath(call, privacy);
   await recallContinued(call, privacy, document.value);
@@ -170,9 +171,12 @@ export async function replaceForm(
     (options) => replaceInForm(privacy, form, { ...place, ...options }),
   );
   if (privacy.tokens.size > 0 || changesAnswers(privacy.policy.response)) {
-    privacy.counts.lossy = lossyParts(form.parts, formTexts(form));
+    privacy.counts.lossy = lossyParts(form.parts, (part) => partText(form, part));
   }
-  return replaced;
+  if (!replaced.ok) return replaced;
+  const bytes = replaced.value.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+  if (bytes === 0) return success(form);
+  return holdBody(call, bytes) ?? success(withContents(form, replaced.value));
 }
 
 /** Refuses a model in a header that has a value: providers would get it as it is. */
