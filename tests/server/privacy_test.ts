@@ -624,6 +624,14 @@ Deno.test("a value in an ID of a path is in no log line and no span, and the res
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
 });
 
+Deno.test("of a path of many parts the report has the first ones, which are searched", async () => {
+  const { call, reported } = serving(`${UP}${RULES}`);
+  const parts = Array.from({ length: 10_000 }, (_, at) => `p${at}`);
+  await (await call(`/a@x.com/${parts.join("/")}`, "", {}, "GET")).text();
+  const { path } = await reported(1);
+  assertEquals(path, `/[email]/${parts.slice(0, 62).join("/")}`);
+});
+
 Deno.test("a conversation with a value is in no span, unlike another one", async () => {
   const { call, reports } = serving(UP + RULES);
   const headers = { "x-gateway-sessionid": "mine" };
