@@ -10,8 +10,8 @@ const [FIRST_HEADER] = SESSION_HEADERS;
 /** Maximum length of a name; a longer one is replaced by its digest. */
 const MAX_CHARS = 256;
 
-/** Maximum length of a user ID that is parsed as JSON; the vendor's own limit is 256 characters. */
-const MAX_PARSED_CHARS = 4_096;
+/** Maximum length of a user ID that names anything; the vendor's own limit is 256 characters. */
+const MAX_USER_CHARS = 4_096;
 
 /** The beginning of the session in the user IDs of older versions of Claude Code. */
 const SESSION_MARK = "_session_";
@@ -87,15 +87,15 @@ function nameIn(value: string): string | null {
   return createHash("sha256").update(name).digest("hex");
 }
 
-/** Returns the user ID of a Messages request; null if it has none. */
+/** Returns the user ID of a Messages request; null if it has none, or one that is too long. */
 function userId({ metadata }: JsonObject): string | null {
   const user = isObject(metadata) ? metadata.user_id : null;
-  return typeof user === "string" && user !== "" ? user : null;
+  return typeof user === "string" && user.length <= MAX_USER_CHARS ? user : null;
 }
 
 /** Returns the session in a user ID: a member of a JSON text, or the end of an older text. */
 function sessionIn(user: string | null): JsonValue | undefined {
-  if (user === null || user.length > MAX_PARSED_CHARS) return null;
+  if (user === null) return null;
   if (!user.startsWith("{")) {
     const at = user.lastIndexOf(SESSION_MARK);
     return at < 0 ? null : user.slice(at + SESSION_MARK.length);
@@ -125,7 +125,9 @@ export function recordBodySession(call: Call, parts: Omit<SessionParts, "api">):
   const { api } = report.endpoint;
   const named = namedByParts(call, { ...parts, api });
   if (named !== null) setSession(call, named);
-  else if (api === "messages" && parts.body !== undefined) report.session ??= userId(parts.body);
+  else if (api === "messages" && parts.body !== undefined) {
+    report.session ??= nameIn(userId(parts.body) ?? "");
+  }
 }
 
 /** Sets the session of a call. */

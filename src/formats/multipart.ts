@@ -214,21 +214,25 @@ export function formHeads({ pieces, parts }: MultipartBody): string[] {
   });
 }
 
-/** Returns the texts of the parts that are no files; null for a file. */
-export function formTexts({ pieces, parts }: MultipartBody): (string | null)[] {
-  return parts.map(({ isFile, start, end }) =>
-    isFile ? null : utf8Text(concatBytes(sliced(pieces, start, end)))
-  );
+/** Returns the text of a part; null for a file. */
+export function partText(
+  { pieces }: MultipartBody,
+  { isFile, start, end }: FormPart,
+): string | null {
+  return isFile ? null : utf8Text(concatBytes(sliced(pieces, start, end)));
 }
 
-/** Returns the body with other texts in its parts; null keeps what a part has. */
-export function withTexts(form: MultipartBody, texts: readonly (string | null)[]): MultipartBody {
+/** Returns the body with other contents of its parts; null keeps what a part has. */
+export function withContents(
+  form: MultipartBody,
+  contents: readonly (Bytes | null)[],
+): MultipartBody {
   const pieces: Bytes[] = [];
   const parts: FormPart[] = [];
   let at = 0, before = 0;
   form.parts.forEach((part, index) => {
-    const text = texts[index] ?? null;
-    const content = text === null ? sliced(form.pieces, part.start, part.end) : [utf8Bytes(text)];
+    const other = contents[index] ?? null;
+    const content = other === null ? sliced(form.pieces, part.start, part.end) : [other];
     pieces.push(...sliced(form.pieces, before, part.start), ...content);
     const start = at + part.start - before;
     at = start + content.reduce((sum, { length }) => sum + length, 0);

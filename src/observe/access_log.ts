@@ -46,9 +46,6 @@ export function accessLog(log: Log): Sink {
   };
 }
 
-/** Maximum length of a session name: a longer user ID in its place is cut. */
-const MAX_SESSION_CHARS = 256;
-
 /** Content of an access line: never a prompt, a response, a key or a query. */
 export function accessFields(report: Readonly<CallReport>) {
   const { ms, attempts, usage } = report;
@@ -62,7 +59,7 @@ export function accessFields(report: Readonly<CallReport>) {
     template: report.template,
     end_user: report.endUser,
     client_secret: report.keySecret,
-    session: report.session === null ? null : textBeginning(report.session, MAX_SESSION_CHARS),
+    session: report.session,
     session_from: report.sessionFrom,
     route: report.route,
     provider: report.provider,

@@ -157,9 +157,14 @@ export function isIdentifier(path: JsonPath): boolean {
 const MADE_NUMBER =
   /(?<=[A-Za-z][_-]{1,2})(?:[0-9a-f]{32,}|\d{9,})|(?<![0-9A-Za-z])[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}(?![0-9A-Za-z])/gi;
 
+/** Maximum length of an identifier that a provider makes, with what some hosts put into it. */
+const MAX_ID_CHARS = 64 * 1024;
+
 /** Returns an identifier without what providers make of digits: some would be numbers of cards. */
 export function withoutMadeNumbers(id: string): string {
-  return id.replace(MADE_NUMBER, ({ length }) => "x".repeat(length));
+  return id.length > MAX_ID_CHARS
+    ? id
+    : id.replace(MADE_NUMBER, ({ length }) => "x".repeat(length));
 }
 
 interface Row {
@@ -283,7 +288,10 @@ export function isEncrypted(type: JsonValue | undefined): boolean {
 
 /** Reasoning that the gateway has sealed: a checksum, and data in base64. */
 const SEALED = new RegExp(
-  `^${SEALED_PREFIX.replace(".", "\\.")}[0-9a-f]{16}\\.[A-Za-z0-9_-]{${MIN_DATA_CHARS},}$`,
+  // An open number, as in `{64,}`, overflows the stack of the engine in long data.
+  `^${
+    SEALED_PREFIX.replace(".", "\\.")
+  }[0-9a-f]{16}\\.[A-Za-z0-9_-]{${MIN_DATA_CHARS}}[A-Za-z0-9_-]*$`,
 );
 
 /** True if a string is long data that only who has made it can read. */

@@ -49,7 +49,7 @@ const TAKEN_COUNT = 4_096, TAKEN_CHARS = 256 * 1024;
 /** Digits from which a number is searched as text. */
 const MIN_NUMBER_CHARS = 9;
 
-const NUMBER = /\d{9,}/;
+const NUMBER = /\d{9}/;
 
 /**
  * Collects the strings of a request; returns where the parts begin that no rule can read. Yields

@@ -28,6 +28,11 @@ export interface Room {
   monitored: number;
 }
 
+/** Returns the room of a request. */
+export function newRoom(): Room {
+  return { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
+}
+
 /**
  * Finds the matches of some strings, as many as there is room for. In a text that is JSON values
  * are found with and without escapes; rules that only count see it as it is.
@@ -40,7 +45,7 @@ export function* findAll(
   const found = yield* findMatches(privacy, strings, room);
   const texts = yield* escapedTexts(strings);
   if (texts.length === 0 || room.values < 0) return found;
-  const own: Room = { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
+  const own = newRoom();
   const uncounted = { policy: privacy.policy, counts: newPrivacyCounts() };
   const all = new Map(found.map(({ string, matches }) => [string, matches]));
   for (const one of yield* findMatches(uncounted, texts, own)) {

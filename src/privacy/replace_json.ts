@@ -15,6 +15,7 @@ import {
   isRefused,
   isReplaced,
   MAX_MATCH_COUNT,
+  newRoom,
   type Room,
   type Work,
 } from "./find_matches.ts";
@@ -32,6 +33,8 @@ export interface ReplaceOptions {
   readonly scopes: Scopes;
   /** True where a token would be drawn or spoken: values are masked instead. */
   readonly masks?: boolean;
+  /** The room of a request that is searched in several texts. */
+  readonly room?: Room;
   /** Receives each match with its path, for people who try rules. */
   readonly onMatch?: (match: Match, path: string) => void;
   /** Receives the path of each part that no rule can read, for the same people. */
@@ -67,7 +70,7 @@ function* replaceValues(
 ): Work<Result<string>> {
   const { policy, counts } = privacy;
   const found: FoundString[] = [];
-  const room: Room = { values: MAX_MATCH_COUNT, monitored: MAX_MATCH_COUNT };
+  const { room = newRoom() } = options;
   const unread = yield* collectStrings(text, value, function* (strings) {
     if (room.values < 0) return;
     pushAll(found, yield* findAll(privacy, strings, room));

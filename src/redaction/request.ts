@@ -5,7 +5,7 @@ import { atPace } from "../core/at_once.ts";
 import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { demandsJson } from "../formats/json_demand.ts";
-import { formTexts, type MultipartBody } from "../formats/multipart.ts";
+import { type MultipartBody, partText, withContents } from "../formats/multipart.ts";
 import { decodeUriText } from "../core/uri_text.ts";
 import { changesAnswers, newMaskText } from "../privacy/answer_text.ts";
 import { finishText } from "../privacy/finish.ts";
@@ -53,11 +53,12 @@ export async function replaceDocument(
   place: Place = {},
 ): Promise<Result<JsonDocument>> {
   const { privacy } = call.client;
-  if (privacy === null || document.members.length === 0) return success(document);
+  if (privacy === null) return success(document);
   // That of the body is in the report of a refused call too.
   hideSession(call, privacy);
   const refused = refuseModelHeader(call, privacy);
   if (refused !== null) return refused;
+  if (document.members.length === 0) return success(document);
   privacy.answer.isJsonText = demandsJson(document.value);
   await recallPath(call, privacy);
   await recallContinued(call, privacy, document.value);
@@ -72,39 +73,48 @@ export async function replaceDocument(
   const written = (hasTokens: boolean) =>
     writtenPaths(call, document.value, {
       hasTokens,
-      isMasked: (path, value) =>
-        !isSame && isMasked(privacy, value, valueAt(replaced.value.value, path)),
+      isMasked: function* (path, value) {
+        return !isSame &&
+          (yield* isMasked(privacy, value, valueAt(replaced.value.value, path)));
+      },
     });
   const hasTokens = knownTokens(privacy).size > 0;
   if (hasTokens || !isSame || changesAnswers(privacy.policy.response)) {
-    privacy.counts.lossy = written(hasTokens);
+    privacy.counts.lossy = await written(hasTokens);
   }
-  if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = written(true);
+  if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = await written(true);
   if (isSame) return replaced;
   return holdBody(call, replaced.value.text.length) ?? replaced;
 }
 
-/** True if a text that the provider gets does not stand for the one in its place in a value. */
-function isMasked(
+/**
+ * True if a text that the provider gets does not stand for the one in its place in a value. Can be
+ * interrupted.
+ */
+function* isMasked(
   { tokens }: CallPrivacy,
   value: JsonValue | undefined,
   sent: JsonValue | undefined,
-): boolean {
-  const one = (text: JsonValue | undefined, other: JsonValue | undefined) =>
-    typeof text === "string" && text !== other && restoreText(String(other), tokens) !== text;
-  return Array.isArray(value)
-    ? value.some((text, at) => one(text, memberOf(sent, at)))
-    : one(value, sent);
+): Generator<void, boolean, void> {
+  const [texts, others] = Array.isArray(value) ? [value, sent] : [[value], [sent ?? null]];
+  for (const [at, text] of texts.entries()) {
+    const other = memberOf(others, at);
+    if (typeof text !== "string" || text === other) continue;
+    if (restoreText(String(other), tokens) !== text) return true;
+    yield;
+  }
+  return false;
 }
 
 /** Returns the paths that rules let an answer keep only in part, as the API writes them. */
-function writtenPaths(
-  { report: { endpoint: { api } } }: Call,
+async function writtenPaths(
+  call: Call,
   request: JsonObject,
   replaced: Replaced,
-): string[] {
-  return lossyPaths(request, replaced)
-    .map((path) => api === "messages" ? path.join(".") : writePath(path));
+): Promise<string[]> {
+  const paths = await atPace(paceOf(call), lossyPaths(request, replaced));
+  const { api } = call.report.endpoint;
+  return paths.map((path) => api === "messages" ? path.join(".") : writePath(path));
 }
 
 /** Returns items of a dialogue that the gateway has stored as providers may have them. */
@@ -166,9 +176,12 @@ export async function replaceForm(
     (options) => replaceInForm(privacy, form, { ...place, ...options }),
   );
   if (privacy.tokens.size > 0 || changesAnswers(privacy.policy.response)) {
-    privacy.counts.lossy = lossyParts(form.parts, formTexts(form));
+    privacy.counts.lossy = lossyParts(form.parts, (part) => partText(form, part));
   }
-  return replaced;
+  if (!replaced.ok) return replaced;
+  const bytes = replaced.value.reduce((sum, content) => sum + (content?.length ?? 0), 0);
+  if (bytes === 0) return success(form);
+  return holdBody(call, bytes) ?? success(withContents(form, replaced.value));
 }
 
 /** Refuses a model in a header that has a value: providers would get it as it is. */
@@ -193,11 +206,14 @@ function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   report.sessionFrom = null;
 }
 
+/** Parts of a path that a report has: each is searched, and no endpoint has as many. */
+const MAX_PATH_PARTS = 64;
+
 /** Masks the values in a path in the report: it is in log lines and spans. */
 function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
   if (path === report.endpoint.path) return;
   const masks = newMaskText(policy.request);
-  report.path = path.split("/").map((part) => {
+  report.path = path.split("/", MAX_PATH_PARTS).map((part) => {
     const text = decodeUriText(part);
     const masked = finishText(masks, text, "plain");
     return masked === text ? part : masked;

@@ -1,7 +1,14 @@
+import { atOnce } from "../../src/core/at_once.ts";
 import { lossyPaths } from "../../src/privacy/lossy_paths.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 
-const replaced = (hasTokens: boolean, isMasked = () => false) => ({ hasTokens, isMasked });
+function replaced(hasTokens: boolean) {
+  // deno-lint-ignore require-yield
+  const isMasked = function* () {
+    return false;
+  };
+  return { hasTokens, isMasked };
+}
 
 Deno.test("keywords for texts in the schemas of every client API are named, and properties of that name are not", () => {
   const schema = {
@@ -9,7 +16,7 @@ Deno.test("keywords for texts in the schemas of every client API are named, and 
     properties: { format: { type: "string", maxLength: 9 }, list: { items: { pattern: "^a" } } },
   };
   const names = (request: object) =>
-    lossyPaths({ ...request }, replaced(true)).map((path) => path.join("."));
+    atOnce(lossyPaths({ ...request }, replaced(true))).map((path) => path.join("."));
   const inner = ["properties.format.maxLength", "properties.list.items.pattern"];
   const below = (prefix: string) => inner.map((path) => `${prefix}.${path}`);
   assertEquals(
@@ -44,7 +51,7 @@ Deno.test("log probabilities are named in each form, with and without tokens", (
     { logprobs: false, include: ["a"] },
   ];
   for (const hasTokens of [true, false]) {
-    assertEquals(requests.map((one) => lossyPaths({ ...one }, replaced(hasTokens))), [
+    assertEquals(requests.map((one) => atOnce(lossyPaths({ ...one }, replaced(hasTokens)))), [
       [["logprobs"]],
       [["logprobs"]],
       [["include", 1]],
@@ -52,15 +59,23 @@ Deno.test("log probabilities are named in each form, with and without tokens", (
     ]);
   }
   const schema = { type: "string", pattern: "^a" };
-  assertEquals(lossyPaths({ tools: [{ input_schema: schema }] }, replaced(false)), []);
+  assertEquals(atOnce(lossyPaths({ tools: [{ input_schema: schema }] }, replaced(false))), []);
 });
 
 Deno.test("a path has the beginning of a long name: each of several below it would hold all of it", () => {
   const below = { a: { pattern: "^a" }, b: { pattern: "^b" } };
   const schema = { properties: { ["n".repeat(1_000_000)]: { properties: below } } };
-  const paths = lossyPaths({ tools: [{ input_schema: schema }] }, replaced(true));
+  const paths = atOnce(lossyPaths({ tools: [{ input_schema: schema }] }, replaced(true)));
   assertEquals(paths.map((path) => path.slice(4)), [
     ["n".repeat(256), "properties", "a", "pattern"],
     ["n".repeat(256), "properties", "b", "pattern"],
   ]);
+});
+
+Deno.test("a schema with many properties is looked at in pieces", () => {
+  const properties = Object.fromEntries(Array.from({ length: 50_000 }, (_, at) => [`p${at}`, {}]));
+  const steps = lossyPaths({ tools: [{ input_schema: { properties } }] }, replaced(true));
+  let pieces = 1;
+  while (steps.next().done !== true) pieces += 1;
+  assert(pieces > 20, `${pieces}`);
 });

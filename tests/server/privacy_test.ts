@@ -1,4 +1,5 @@
 import { finishedView } from "../../src/admin/call_views.ts";
+import { clientApis } from "../../src/api/registry.ts";
 import { isObject, type JsonObject, parseJson } from "../../src/core/json/json.ts";
 import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { type CapturedCall, newCapture } from "../../src/remote/capture.ts";
@@ -523,6 +524,24 @@ Deno.test("a model in a header that has a value is refused by the header's name"
   assertEquals(sent, []);
 });
 
+Deno.test("a model in a header that has a value is refused at each endpoint, also if the body says nothing", async () => {
+  const relay = "[completions, moderations, images, audio, batches, rerank, files]";
+  const capable = `k, capabilities: {relay: ${relay}, embeddings_base64: true, conversations: true,
+    responses_lifecycle: true, response_compaction: true, response_input_tokens: true}`;
+  const { call, sent, reports } = serving(UP.replace("sk-upstream-secret", capable) + RULES);
+  const paths = clientApis.flatMap(({ endpoints }) => endpoints)
+    .filter(({ method, body }) => method === "POST" && body !== "multipart" && body !== false)
+    .map(({ path }) => path.replaceAll(/:\w+/g, "id_1"));
+  assert(paths.length > 20);
+  const headers = { "x-gateway-model": "up/a@x.com", "content-type": "application/json" };
+  for (const path of paths) {
+    const text = await (await call(path, "{}", headers)).text();
+    assertStringIncludes(text, "privacy_unreplaceable", path);
+  }
+  assertEquals(sent, []);
+  assert(!JSON.stringify(reports.map((one) => finishedView(1, 0, one))).includes("a@x.com"));
+});
+
 Deno.test("a session with a value is in no log line, also of a request without a body", async () => {
   const { call, reported, log } = serving(`${UP}${RULES}`);
   await (await call("/v1/models", "", { "x-gateway-sessionid": "a@x.com" }, "GET")).text();
@@ -538,6 +557,33 @@ Deno.test("a session of the body with a value is in no log line of a call that i
   await response.text();
   assertEquals((await reported(1)).session, null);
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
+/** Sends a form with these texts to a provider of transcriptions. */
+async function transcribed(texts: readonly string[], settings = "") {
+  const config = UP.replace("type: compat", "type: compat, capabilities: {relay: [audio]}");
+  const { app, sent } = serving(config + RULES + settings);
+  const form = new FormData();
+  form.append("model", "m");
+  for (const [at, text] of texts.entries()) form.append(`text${at}`, text);
+  form.append("file", new File(["RIFF"], "a.wav"));
+  const url = "http://gateway.test/v1/audio/transcriptions";
+  const response = await app(new Request(url, { method: "POST", body: form }));
+  return { code: /"code":"(\w+)"/.exec(await response.text())?.[1] ?? null, sent };
+}
+
+Deno.test("the texts of a form have one bound for the places of all", async () => {
+  const many = "a@x.com ".repeat(30_000);
+  assertEquals((await transcribed([many])).code, null);
+  assertEquals((await transcribed([many, many])).code, "privacy_too_many_values");
+});
+
+Deno.test("what rules have replaced in a form counts in server.max_body_memory too", async () => {
+  const limit = "server: {max_body_memory: 100000}\n";
+  const [text, other] = ["x ".repeat(35_000), "x ".repeat(10_000)];
+  assertEquals((await transcribed([text, `${other}a@x.com`], limit)).code, "overloaded");
+  assertEquals((await transcribed([text, `${other}ax.com`], limit)).code, null);
+  assertEquals((await transcribed([`${other}a@x.com`], limit)).code, null);
 });
 
 Deno.test("a file name is searched without the backslashes that escape its characters", async () => {
@@ -590,6 +636,14 @@ Deno.test("a value in an ID of a path is in no log line and no span, and the res
   await (await call("/v1/models/a@x.com", "{}")).text();
   assertEquals((await reported(6)).path, "/v1/models/[email]");
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
+Deno.test("of a path of many parts the report has the first ones, which are searched", async () => {
+  const { call, reported } = serving(`${UP}${RULES}`);
+  const parts = Array.from({ length: 10_000 }, (_, at) => `p${at}`);
+  await (await call(`/a@x.com/${parts.join("/")}`, "", {}, "GET")).text();
+  const { path } = await reported(1);
+  assertEquals(path, `/[email]/${parts.slice(0, 62).join("/")}`);
 });
 
 Deno.test("a conversation with a value is in no span, unlike another one", async () => {

@@ -39,7 +39,7 @@ export const ACCESS_FIELD_DOCS: Readonly<Record<AccessField, FieldDoc>> = {
   },
   session: {
     meaning:
-      "Name of the session; one of more than 256 characters is replaced by its SHA-256. On `/v1/messages` without a session: `metadata.user_id`.",
+      "Name of the session; one of more than 256 characters is replaced by its SHA-256. On `/v1/messages` without a session: `metadata.user_id`, unless it has more than 4,096.",
     example: "build-42",
   },
   session_from: {

@@ -191,3 +191,13 @@ for (const [headers, fields, session] of SESSIONS) {
     assertEquals(reports[0]?.session, session);
   });
 }
+
+Deno.test("a user ID of more than 256 characters is its digest in the logs, and one of more than 4,096 is none", async () => {
+  const { ask, reports } = messagesGateway(ONE);
+  for (const chars of [256, 257, 4_097]) {
+    await ask({ metadata: { user_id: "u".repeat(chars) } });
+  }
+  const [own, digest, none] = reports.map(({ session }) => session);
+  assertEquals([own, none], ["u".repeat(256), null]);
+  assertMatch(String(digest), /^[0-9a-f]{64}$/);
+});
