@@ -1,5 +1,5 @@
 import { areTexts } from "./conversations.ts";
-import { decodeText } from "../records/plain_codec.ts";
+import { utf8Text } from "../../formats/utf8.ts";
 import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
 import type { HttpResponse } from "../../core/stream/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
@@ -42,7 +42,7 @@ export function newCachedResponses<Body>(
 }
 
 function encodeResponse({ status, headers, body }: HttpResponse): JsonObject {
-  const text = decodeText(body);
+  const text = utf8Text(body);
   return {
     status,
     headers: { ...headers },

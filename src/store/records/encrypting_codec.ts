@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { type Result, success } from "../../core/failure/result.ts";
 import { recordUnreadable } from "../store_failure.ts";
-import { decodePlain, decodeText } from "./plain_codec.ts";
+import { utf8Text } from "../../formats/utf8.ts";
+import { decodePlain } from "./plain_codec.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { ENCRYPTED_CODE, type OnUnreadable } from "./record_version.ts";
 import {
@@ -95,7 +96,7 @@ async function decrypt(
   try {
     const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
     const bytes = await crypto.subtle.decrypt(settings, key, record.slice(HEADER_BYTES));
-    return decodeText(new Uint8Array(bytes));
+    return utf8Text(new Uint8Array(bytes));
   } catch {
     return null;
   }

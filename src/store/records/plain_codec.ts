@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { type Result, success } from "../../core/failure/result.ts";
+import { utf8Text } from "../../formats/utf8.ts";
 import { recordUnreadable } from "../store_failure.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { ENCRYPTED_CODE, type OnUnreadable, PLAIN_CODE } from "./record_version.ts";
 
 const encoder = new TextEncoder();
-const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** Returns a codec that encrypts nothing: the version byte, then the text in UTF-8. */
 export function newPlainCodec(onUnreadable: OnUnreadable = () => {}): RecordCodec {
@@ -29,7 +29,7 @@ export function decodePlain(
 ): Result<string> {
   const isEncrypted = record[0] === ENCRYPTED_CODE;
   if (record[0] === PLAIN_CODE) {
-    const text = decodeText(record.subarray(1));
+    const text = utf8Text(record.subarray(1));
     if (text !== null) return success(text);
   }
   const keyNumber = isEncrypted ? record[1] ?? null : null;
@@ -40,13 +40,4 @@ export function decodePlain(
     : "version";
   onUnreadable({ kind, reason, keyNumber });
   return recordUnreadable();
-}
-
-/** Returns the text of UTF-8 bytes; null if they are not UTF-8. */
-export function decodeText(bytes: Uint8Array): string | null {
-  try {
-    return decoder.decode(bytes);
-  } catch {
-    return null;
-  }
 }
