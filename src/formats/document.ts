@@ -109,7 +109,9 @@ export function parseRequest(text: string, maxItems: number): Result<JsonDocumen
  * it may be parsed. Costs a small part of parsing, and nothing for a short text.
  */
 export function checkItems(text: string, limit: number): Failed | null {
-  return hasMoreItems(text, limit) ? tooManyItems(limit) : null;
+  return hasMoreItems(text, limit)
+    ? tooMany(`The request holds more than ${limit} members and elements of JSON`)
+    : null;
 }
 
 /**
@@ -129,13 +131,15 @@ function* checkKeys(text: string, limit: number): Generator<void, Failed | null,
   const scan = newJsonScan(utf8Bytes(text), { maxSteps });
   while (!scan.next()) yield;
   yield;
-  return scan.steps() > maxSteps ? tooManyItems(limit) : null;
+  return scan.steps() > maxSteps
+    ? tooMany("The request holds too many members of JSON whose keys are all different")
+    : null;
 }
 
-function tooManyItems(limit: number): Failed {
+function tooMany(what: string): Failed {
   return refuse(
     "request_too_large",
-    `The request holds more than ${limit} members and elements of JSON; send fewer, or raise server.max_json_members.`,
+    `${what}; send fewer, or raise server.max_json_members.`,
   );
 }
 
