@@ -26,7 +26,7 @@ export interface Measured {
 
 const WARM_UP_MS = 2_000, AFTER_MS = 5_000;
 
-/** Time in which a load of the usual size is over; one of a multiple of it has a multiple of this. */
+/** Time in which a load of the usual size is over; a multiple of it has a multiple of this. */
 const LOAD_TIMEOUT_MS = 150_000;
 
 const MIB = 1024 * 1024;
