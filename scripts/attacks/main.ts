@@ -76,7 +76,7 @@ function cellsOf({ seen, problems, ...measured }: Measured): readonly (string | 
     measured.idleMib,
     measured.peakMib,
     measured.afterMib,
-    measured.heldAfter,
+    measured.heldAfter ?? "?",
     `${seen.overloaded} of ${seen.calls}`,
     result,
     measured.outcome + noise,

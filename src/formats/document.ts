@@ -6,8 +6,12 @@ import {
   parseJson,
 } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { atOnce } from "../core/at_once.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
 import { parseMembers } from "./edit.ts";
+import { newJsonScan } from "./json_scan.ts";
+import { MAX_PARSE_STEPS } from "./parse_limits.ts";
+import { utf8Bytes } from "./utf8.ts";
 
 /** Length limit of a key in an error message: longer keys may be content. */
 const MAX_SHOWN_KEY_CHARS = 64;
@@ -80,17 +84,24 @@ const MAX_MEMBERS = 10_000;
 /**
  * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it
  * holds more than `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
+ * Can be interrupted if they are very many.
  */
-export function parseRequest(
+export function* requestSteps(
   text: string,
   maxItems: number,
   bytes?: Uint8Array<ArrayBuffer>,
-): Result<JsonDocument> {
-  const parsed = checkItems(text, maxItems) ?? parseDocument(text, bytes);
+): Generator<void, Result<JsonDocument>, void> {
+  const refused = checkItems(text, maxItems) ?? (yield* checkKeys(text, maxItems));
+  const parsed = refused ?? parseDocument(text, bytes);
   return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
     "request_too_large",
     `The request holds more than ${MAX_MEMBERS} members in its outermost object; send fewer.`,
   );
+}
+
+/** The same in one piece. */
+export function parseRequest(text: string, maxItems: number): Result<JsonDocument> {
+  return atOnce(requestSteps(text, maxItems));
 }
 
 /**
@@ -99,11 +110,37 @@ export function parseRequest(
  */
 export function checkItems(text: string, limit: number): Failed | null {
   return hasMoreItems(text, limit)
-    ? refuse(
-      "request_too_large",
-      `The request holds more than ${limit} members and elements of JSON; send fewer, or raise server.max_json_members.`,
-    )
+    ? tooMany(`The request holds more than ${limit} members and elements of JSON`)
     : null;
+}
+
+/**
+ * Number of members and elements from which their keys are looked at: fewer take less than 0.1 s to
+ * be parsed, whatever their keys. A member takes six characters or more.
+ */
+const MANY_ITEMS = 50_000, MIN_MEMBER_CHARS = 6;
+
+/** Steps of parsing for each permitted member or element; one with a new key takes 31 or more. */
+const STEPS_PER_ITEM_COUNT = 10;
+
+/** Refuses a text with as many new keys that they take longer than `limit` elements may. */
+function* checkKeys(text: string, limit: number): Generator<void, Failed | null, void> {
+  const isShort = text.length < MIN_MEMBER_CHARS * MANY_ITEMS;
+  if (isShort || !hasMoreItems(text, MANY_ITEMS)) return null;
+  const maxSteps = Math.max(MAX_PARSE_STEPS, STEPS_PER_ITEM_COUNT * limit);
+  const scan = newJsonScan(utf8Bytes(text), { maxSteps });
+  while (!scan.next()) yield;
+  yield;
+  return scan.steps() > maxSteps
+    ? tooMany("The request holds too many members of JSON whose keys are all different")
+    : null;
+}
+
+function tooMany(what: string): Failed {
+  return refuse(
+    "request_too_large",
+    `${what}; send fewer, or raise server.max_json_members.`,
+  );
 }
 
 /**

@@ -1,7 +1,8 @@
+import { atPace } from "../core/at_once.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
-import { emptyDocument, parseRequest } from "../formats/document.ts";
+import { emptyDocument, requestSteps } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
@@ -46,11 +47,13 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const turn = turnForText(call.state.turns, bytes.value.length, "entering");
+  const { turns } = call.state;
+  const turn = turnForText(turns, bytes.value.length, "entering");
   if (turn !== null) await turn;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
-  const parsed = parseRequest(text, max_json_members, bytes.value);
+  const parsing = requestSteps(text, max_json_members, bytes.value);
+  const parsed = await atPace({ next: () => turns.next("large") }, parsing);
   if (parsed.ok) return parsed;
   const { capture, client: { privacy } } = call;
   // Rules of privacy cannot find values in a text that is no JSON.

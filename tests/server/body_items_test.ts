@@ -37,6 +37,22 @@ Deno.test("the limit of members and elements can be set", async () => {
   assertEquals(verdictOf(await post(bodyWith(51), settings)), TOO_LARGE);
 });
 
+Deno.test("a member whose key no earlier object has counts as three of many, and more in a larger limit", async () => {
+  const body = (count: number, key: (at: number) => string) =>
+    bodyWith(10).replace(
+      /"extra".*/,
+      `"extra":{${Array.from({ length: count }, (_, at) => `"${key(at)}":1`).join(",")}}}`,
+    );
+  const keys = (at: number) => `key ${at}`;
+  assertEquals((await post(body(64_000, keys))).status, 200);
+  const refused = await post(body(67_000, keys));
+  assertEquals(verdictOf(refused), TOO_LARGE);
+  assertStringIncludes(refused.text, "keys are all different");
+  assertEquals((await post(body(67_000, keys), "server: {max_json_members: 300000}")).status, 200);
+  const objects = bodyWith(10).replace(/"extra".*/, `"extra":[${'{"a":1},'.repeat(90_000)}{}]}`);
+  assertEquals((await post(objects)).status, 200);
+});
+
 Deno.test("too many members are refused before the text is parsed", async () => {
   const refused = await post(bodyWith(300_000, " this is not JSON"));
   assertEquals(verdictOf(refused), TOO_LARGE);

@@ -55,6 +55,27 @@ Deno.test("calls that look up one key at the same time share one request to the 
   await world.advance(500);
 });
 
+Deno.test("calls that waited for the lookup of another one go on in turns of the event loop", async () => {
+  const { promise, resolve } = Promise.withResolvers<HttpResponse>();
+  const held = heldTurns("start");
+  const cache = newSharedCache({ get: () => promise, set() {} }, () => true, held.turns);
+  const world = scriptedWorld();
+  const found: number[] = [];
+  const looking = [0, 1, 2].map(async (at) => {
+    await cache.get("key", { world, cancellation: new Cancellation() });
+    found.push(at);
+  });
+  resolve(responseOf(1));
+  await looking[0];
+  await held.waits(2);
+  assertEquals(found, [0]);
+  held.begin();
+  await looking[1];
+  assertEquals(found, [0, 1]);
+  held.begin();
+  await looking[2];
+});
+
 Deno.test("large responses are stored one after the other, and none while 64 MiB are on their way into the store", async () => {
   const keys: string[] = [];
   const held = [1, 2, 3].map(() => Promise.withResolvers<void>());

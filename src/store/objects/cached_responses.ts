@@ -1,19 +1,17 @@
 import { areTexts } from "./conversations.ts";
-import { decodeText } from "../records/plain_codec.ts";
-import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/json/json.ts";
+import { isObject, numberOf } from "../../core/json/json.ts";
 import type { HttpResponse } from "../../core/stream/reply.ts";
 import type { CachedResponses } from "../cached_responses.ts";
 import { keyText } from "../key_text.ts";
 import { headBytes } from "../records/bounds.ts";
 import { heldBytes } from "../retention.ts";
+import type { ContentBytes } from "./content_codec.ts";
 import type { RecordRules } from "./record_rules.ts";
 
 const TYPE = "cached_response";
 
 /** Overhead of a stored response besides its key and content. */
 const OVERHEAD_BYTES = 256;
-
-const encoder = new TextEncoder();
 
 /** Returns the cached responses of a store. */
 export function newCachedResponses<Body>(
@@ -25,42 +23,26 @@ export function newCachedResponses<Body>(
       const body = found.ok ? found.value[0]?.body ?? null : null;
       if (body === null) return null;
       await turn(content.sizeOf(body));
-      const value = await content.decode(TYPE, keyText(key), body);
-      return value.ok ? decodeResponse(value.value) : null;
+      const decoded = await content.decodeBytes(TYPE, keyText(key), body);
+      return decoded.ok ? decodeResponse(decoded.value) : null;
     },
-    async set(key, response, ttlMs) {
+    async set(key, { status, headers, body: sent }, ttlMs) {
       const id = keyText(key);
-      const value = encodeResponse(response);
-      const bytes = heldBytes(value) + OVERHEAD_BYTES;
+      const value = { status, headers: { ...headers } };
+      const bytes = heldBytes(value) + sent.length + OVERHEAD_BYTES;
       const lifeMs = Math.floor(ttlMs);
       if (headBytes(id, "") + bytes > bounds[TYPE].bytes || lifeMs < 1) return;
-      const body = { body: await content.encode(TYPE, id, value), bytes };
+      const body = { body: await content.encodeBytes(TYPE, id, { value, bytes: sent }), bytes };
       const next = { head: "", body, parts: [], share: "", lifeMs };
       await records.commit([{ id: { type: TYPE, id }, expected: "any", next }]);
     },
   };
 }
 
-function encodeResponse({ status, headers, body }: HttpResponse): JsonObject {
-  const text = decodeText(body);
-  return {
-    status,
-    headers: { ...headers },
-    ...text === null ? { base64: body.toBase64() } : { text },
-  };
-}
-
-/** Returns the response in a stored value; null if it is none. */
-function decodeResponse(value: JsonValue): HttpResponse | null {
+/** Returns the response in stored content; null if it is none. */
+function decodeResponse({ value, bytes: body }: ContentBytes): HttpResponse | null {
   if (!isObject(value)) return null;
   const status = numberOf(value.status);
-  const body = bodyIn(value);
   const { headers } = value;
-  if (status === null || body === null || !areTexts(headers)) return null;
-  return { status, headers, body };
-}
-
-function bodyIn({ text, base64 }: JsonObject): Uint8Array<ArrayBuffer> | null {
-  if (typeof text === "string") return encoder.encode(text);
-  return typeof base64 === "string" ? Uint8Array.fromBase64(base64) : null;
+  return status === null || !areTexts(headers) ? null : { status, headers, body };
 }

@@ -1,7 +1,9 @@
 import { Buffer } from "node:buffer";
+import { concatBytes } from "../../core/concat_bytes.ts";
 import { type JsonValue, parseExact } from "../../core/json/json.ts";
 import { allOf, type Result, success } from "../../core/failure/result.ts";
 import type { World } from "../../core/world.ts";
+import { utf8Text } from "../../formats/utf8.ts";
 import { type DecodeEach, newDecodeEach } from "../records/decode_each.ts";
 import type { RecordCodec, RecordKind } from "../records/record_codec.ts";
 import { recordUnreadable } from "../store_failure.ts";
@@ -11,6 +13,17 @@ export interface SizedKey {
   readonly key: string;
   readonly bytes: number;
 }
+
+/** A JSON value and bytes. */
+export interface ContentBytes {
+  readonly value: JsonValue;
+  readonly bytes: Uint8Array<ArrayBuffer>;
+}
+
+/** Ends the value before the bytes: no JSON text has one. */
+const LF = 10;
+
+const encoder = new TextEncoder();
 
 /** Makes the bodies of records and parts of JSON values. */
 export interface ContentCodec<Body> {
@@ -34,6 +47,10 @@ export interface ContentCodec<Body> {
   encode(kind: RecordKind, id: string, value: JsonValue): Promise<Body>;
   /** Returns the value of a body; `state_unreadable` if there is none. */
   decode(kind: RecordKind, id: string, body: Body): Promise<Result<JsonValue>>;
+  /** Returns a body of a value with bytes, which are neither copied nor parsed when it is read. */
+  encodeBytes(kind: RecordKind, id: string, content: ContentBytes): Promise<Body>;
+  /** Returns the content of such a body; `state_unreadable` if there is none. */
+  decodeBytes(kind: RecordKind, id: string, body: Body): Promise<Result<ContentBytes>>;
   readonly decodeEach: DecodeEach;
   /** Returns the bytes to be decoded. */
   sizeOf(body: Body): number;
@@ -54,6 +71,15 @@ export function newHeldContent(): ContentCodec<JsonValue> {
     identify: () => ({ key: `${++made}`, bytes: 0 }),
     encode: (_kind, _id, value) => Promise.resolve(value),
     decode: (_kind, _id, body) => Promise.resolve(success(body)),
+    encodeBytes: (_kind, _id, { value, bytes }) => Promise.resolve([value, bytes.toBase64()]),
+    decodeBytes(_kind, _id, body) {
+      const [value = null, base64] = Array.isArray(body) ? body : [];
+      return Promise.resolve(
+        typeof base64 === "string"
+          ? success({ value, bytes: Uint8Array.fromBase64(base64) })
+          : recordUnreadable(),
+      );
+    },
     decodeEach: async (records, _bytesOf, decode) => allOf(await Promise.all(records.map(decode))),
     sizeOf: () => 0,
   };
@@ -82,7 +108,26 @@ export function newTextContent(
       const value = parseExact(text.value);
       return value === undefined ? recordUnreadable() : success(value);
     },
+    encodeBytes(kind, id, { value, bytes }) {
+      const head = encoder.encode(`${JSON.stringify(value)}\n`);
+      return codec.encode(kind, id, concatBytes([head, bytes]));
+    },
+    async decodeBytes(kind, id, body) {
+      const content = await codec.decodeBytes(kind, id, body);
+      if (!content.ok) return content;
+      const end = content.value.indexOf(LF);
+      const value = parseExact(utf8Text(content.value.subarray(0, Math.max(0, end))) ?? "");
+      if (value === undefined) return recordUnreadable();
+      return success({ value, bytes: withoutCopy(content.value.subarray(end + 1)) });
+    },
     decodeEach: newDecodeEach(world),
     sizeOf: (body) => body.length,
   };
+}
+
+function withoutCopy(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer, byteOffset, byteLength } = bytes;
+  return buffer instanceof ArrayBuffer
+    ? new Uint8Array(buffer, byteOffset, byteLength)
+    : new Uint8Array(bytes);
 }

@@ -1,7 +1,8 @@
 import { createHmac } from "node:crypto";
 import { type Result, success } from "../../core/failure/result.ts";
 import { recordUnreadable } from "../store_failure.ts";
-import { decodePlain, decodeText } from "./plain_codec.ts";
+import { utf8Text } from "../../formats/utf8.ts";
+import { decodePlain } from "./plain_codec.ts";
 import type { RecordCodec, RecordKind } from "./record_codec.ts";
 import { ENCRYPTED_CODE, type OnUnreadable } from "./record_version.ts";
 import {
@@ -35,8 +36,10 @@ export function newEncryptingCodec(
   const readers = [writer, ...further.map(newNumberedKey)];
   return {
     isSealing: true,
-    encode: (kind, id, text) => encrypt(writer, additionalData(kind, id), text),
-    decode: (kind, id, record) => decode(readers, { kind, id, record, onUnreadable }),
+    encode: (kind, id, content) => encrypt(writer, additionalData(kind, id), content),
+    decode: (kind, id, record) => decode(readers, { kind, id, record, onUnreadable }, utf8Text),
+    decodeBytes: (kind, id, record) =>
+      decode(readers, { kind, id, record, onUnreadable }, (bytes) => bytes),
     digest: (text) => createHmac("sha256", first).update(text).digest("hex"),
   };
 }
@@ -49,11 +52,12 @@ function newNumberedKey(bytes: Uint8Array<ArrayBuffer>): NumberedKey {
 async function encrypt(
   { number, key }: NumberedKey,
   data: Uint8Array<ArrayBuffer>,
-  text: string,
+  content: string | Uint8Array<ArrayBuffer>,
 ): Promise<Uint8Array<ArrayBuffer>> {
   const nonce = newNonce();
   const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
-  const sealed = await crypto.subtle.encrypt(settings, await key, encoder.encode(text));
+  const bytes = typeof content === "string" ? encoder.encode(content) : content;
+  const sealed = await crypto.subtle.encrypt(settings, await key, bytes);
   const record = new Uint8Array(HEADER_BYTES + sealed.byteLength);
   record.set([ENCRYPTED_CODE, number]);
   record.set(nonce, NONCE_OFFSET);
@@ -68,34 +72,36 @@ interface EncryptedRecord {
   readonly onUnreadable: OnUnreadable;
 }
 
-async function decode(
+async function decode<Content>(
   keys: readonly NumberedKey[],
   { kind, id, record, onUnreadable }: EncryptedRecord,
-): Promise<Result<string>> {
-  if (record[0] !== ENCRYPTED_CODE) return decodePlain(kind, record, onUnreadable);
+  read: (bytes: Uint8Array) => Content | null,
+): Promise<Result<Content>> {
+  if (record[0] !== ENCRYPTED_CODE) return decodePlain(kind, record, onUnreadable, read);
   const keyNumber = record[1] ?? null;
   const fitting = keys.filter(({ number }) => number === keyNumber);
   for (const { key } of fitting) {
-    const text = await decrypt(await key, additionalData(kind, id), record);
-    if (text !== null) return success(text);
+    const bytes = await decrypt(await key, additionalData(kind, id), record);
+    const content = bytes === null ? null : read(bytes);
+    if (content !== null) return success(content);
   }
   const reason = fitting.length > 0 || keyNumber === null ? "altered" : "unknown_key";
   onUnreadable({ kind, reason, keyNumber });
   return recordUnreadable();
 }
 
-/** Returns the text of an encrypted record; null if it is not authentic. */
+/** Returns the bytes of an encrypted record; null if it is not authentic. */
 async function decrypt(
   key: CryptoKey,
   data: Uint8Array<ArrayBuffer>,
   record: Uint8Array,
-): Promise<string | null> {
+): Promise<Uint8Array | null> {
   if (record.length < HEADER_BYTES + TAG_BYTES) return null;
   const nonce = record.slice(NONCE_OFFSET, HEADER_BYTES);
   try {
     const settings = { name: "AES-GCM", iv: nonce, additionalData: data };
     const bytes = await crypto.subtle.decrypt(settings, key, record.slice(HEADER_BYTES));
-    return decodeText(new Uint8Array(bytes));
+    return new Uint8Array(bytes);
   } catch {
     return null;
   }

@@ -9,13 +9,22 @@ Deno.test("this runtime takes the flags of V8 that executables carry", async () 
   assert(success, new TextDecoder().decode(stderr));
 });
 
+Deno.test("with these flags a heap of texts that are replaced takes less than three times what is in use", async () => {
+  const program = new URL("replaced_texts.ts", import.meta.url).pathname;
+  const { stdout } = await new Deno.Command(Deno.execPath(), {
+    args: ["run", "--no-check", ...v8Options(Deno.version.deno), program],
+  }).output();
+  const mostMib = Number(new TextDecoder().decode(stdout));
+  assert(mostMib > 128 && mostMib < 3 * 128, `${mostMib} MiB`);
+});
+
 Deno.test("an executable carries the flags of V8 of the runtime that builds it", () => {
   const args = compileArguments({ target: "linux-x64", output: "out", hasFfi: true, files: [] });
   for (const option of v8Options(Deno.version.deno)) assert(args.includes(option), option);
 });
 
 Deno.test("Deno 2.9, whose V8 refuses the flag for buffers, gets no flags", () => {
-  assertEquals(v8Flags("2.7.11").length, 1);
+  assertEquals(v8Flags("2.7.11").length, 2);
   assertEquals(v8Options("2.9.6"), []);
   assertEquals(v8Options("2.9.6", ["--expose-gc"]), ["--v8-flags=--expose-gc"]);
   assertEquals(v8Options("3.0.0"), []);
