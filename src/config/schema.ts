@@ -66,7 +66,7 @@ const server = section({
     ),
   max_json_members: integer(1).prefault(200_000)
     .describe(
-      "Maximum number of members and elements of a JSON request, over all levels; more is 413.",
+      "Maximum number of members and elements of a JSON request, over all levels; more is 413. Of more than 50,000 about a third may have keys of their own.",
     ),
   max_concurrent_requests: integer(1).prefault(1_000)
     .describe(
