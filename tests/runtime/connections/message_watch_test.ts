@@ -266,7 +266,7 @@ Deno.test("after a flood of pings the next one is looked for every 5 ms, and end
   listener.connections.close();
 });
 
-Deno.test("pings that wait in the kernel are a flood before the runtime replies to them", async () => {
+Deno.test("more than 3 KiB of pings that wait in the kernel are a flood before the runtime replies to them", async () => {
   using listener = scriptedListener(LIMITS);
   const ping = [0x89, 0x80, 0, 0, 0, 0];
   const pings = new Uint8Array(Array.from({ length: 100 }, () => ping).flat());
