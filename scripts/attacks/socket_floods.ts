@@ -48,8 +48,14 @@ function repeated(one: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
   return all;
 }
 
+/** Pings of the least size, and a pong after eight of them. */
+const MIXED_PINGS = new Uint8Array(
+  [...Array.from({ length: 8 }, () => 0x89), 0x8a].flatMap((code) => [code, 0x80, 1, 2, 3, 4]),
+);
+
 /** Floods of frames that are small for the client, and work for the gateway. */
 export const socketFloods: readonly Attack[] = [
   flood("A5 pings", "pings", repeated(frame(PING_CODE, ""))),
+  flood("A5 mixed pings", "pings with pongs between", repeated(MIXED_PINGS)),
   flood("A5 small messages", "messages of two characters", repeated(frame(TEXT_CODE, "{}"))),
 ];

@@ -56,6 +56,12 @@ const MAX_STEP_ITEMS = 256;
  */
 const MAX_LINES = 50_000;
 
+/**
+ * Maximum number of lines with those of `rowBeyondBound` by which clients count for themselves:
+ * stored rows do not show which clients have tokens, of whom there may be any number.
+ */
+const MAX_CLIENT_LINES = 60_000;
+
 /** Returns the report of `usageReportSteps` in one piece. */
 export function newUsageReport(...usage: Parameters<typeof usageReportSteps>): UsageReport {
   return atOnce(usageReportSteps(...usage));
@@ -78,13 +84,18 @@ export function* usageReportSteps(
     const named = { ...row, ...ownersOf(row) };
     return columns.map((name) => named[name]);
   };
+  const hasRoom = (name: string, max: number) => lines.size < max || lines.has(name);
   for (const [at, row] of rows.entries()) {
     if (at % MAX_STEP_ITEMS === 0) yield;
     if (key !== null && key !== ownersOf(row).key) continue;
     let values = valuesOf(row);
     let name = JSON.stringify(values);
-    if (lines.size >= MAX_LINES && !lines.has(name)) {
+    if (!hasRoom(name, MAX_LINES)) {
       values = valuesOf(rowBeyondBound(row));
+      name = JSON.stringify(values);
+    }
+    if (!hasRoom(name, MAX_CLIENT_LINES)) {
+      values = valuesOf(rowBeyondBound({ ...row, isToken: true }));
       name = JSON.stringify(values);
     }
     const { calls, input, output, cached, nanoUsd, estimated } = row;

@@ -41,8 +41,8 @@ export interface Sockets {
   traffic(descriptor: number): Traffic | null;
   /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
-  /** Returns the first `maxBytes` of the unread bytes, which stay unread. */
-  peek(descriptor: number, maxBytes: number): Uint8Array;
+  /** Returns the first 64 KiB of the unread bytes, which stay unread; valid until the next call. */
+  peek(descriptor: number): Uint8Array;
   /**
    * Shuts the connection down in both directions; data that was written before is still delivered.
    */
@@ -170,6 +170,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const fields = new DataView(info.buffer);
   const size = new Uint32Array(1);
   const unread = new Int32Array(1);
+  const peeked = new Uint8Array(64 * 1024);
   /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
@@ -230,10 +231,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     },
     unreadBytes: (descriptor) =>
       ioctl(descriptor, BigInt(FIONREAD), unread) === 0 ? unread[0] ?? 0 : 0,
-    peek(descriptor, maxBytes) {
-      const bytes = new Uint8Array(maxBytes);
-      const read = libc.symbols.recv(descriptor, bytes, BigInt(maxBytes), PEEK_CODE);
-      return bytes.subarray(0, Math.max(0, Number(read)));
+    peek(descriptor) {
+      const read = libc.symbols.recv(descriptor, peeked, BigInt(peeked.length), PEEK_CODE);
+      return peeked.subarray(0, Math.max(0, Number(read)));
     },
     shutDown: (descriptor) => void shutdown(descriptor, SHUT_RDWR),
     abort(descriptor) {

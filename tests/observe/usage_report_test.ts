@@ -117,3 +117,15 @@ Deno.test("a report has at most 50,000 lines, and more models of a client as one
     ["ada", "up", "m7", "2026-11-22", 2],
   ]);
 });
+
+Deno.test("beyond 60,000 lines clients count together, because stored rows do not show which have tokens", () => {
+  const many = Array.from({ length: 60_002 }, (_, at) => usageRow({ key: `corp/${at}` }));
+  for (const column of ["key", null] as const) {
+    const { lines } = newUsageReport(many, PERIOD, column);
+    assertEquals(lines.length, 60_001);
+    assertEquals(lines.filter(({ values }) => values[0] === "_other").map(({ calls }) => calls), [
+      2,
+    ]);
+    assertEquals(lines.reduce((sum, { calls }) => sum + calls, 0), 60_002);
+  }
+});

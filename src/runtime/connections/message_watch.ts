@@ -2,7 +2,7 @@
 
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
-import { isOnlyPings, MIN_SAMPLE_BYTES } from "./pings.ts";
+import { hasMorePings } from "./pings.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
@@ -33,10 +33,15 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
 const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
 
 /**
- * Bytes of pings that may wait in the kernel, at most 512 of them. While the runtime serves one
- * flood, each of the floods that wait for it will delay everything else by milliseconds.
+ * Pings of a socket that may wait in the kernel. While the runtime serves one flood, each of the
+ * floods that wait for it will delay everything else by milliseconds.
  */
-const MAX_WAITING_PING_BYTES = 3 * 1024;
+const MAX_WAITING_PINGS = 64, MIN_PING_BYTES = 6;
+
+/**
+ * Sockets that may have more, until the runtime has replied to some: a message may look like pings.
+ */
+const MAX_PING_SOCKETS = 2;
 
 /** Bytes of the response to a handshake, which may be written after the watch begins. */
 const MAX_UPGRADE_BYTES = 1024;
@@ -85,6 +90,8 @@ interface Watched {
   bufferBytes: number;
   /** True if the last check has found an unfinished message. */
   isArriving: boolean;
+  /** True if the last check has found many pings in the kernel, or a message like them. */
+  isPinging: boolean;
 }
 
 interface SocketTraffic {
@@ -114,6 +121,8 @@ export function newMessageWatches(
   const watches = new Set<Watched>();
   /** Number of sockets with an unfinished message. */
   let arriving = 0;
+  /** Number of sockets with many pings in the kernel. */
+  let pinging = 0;
   /** Time of the last flood of pings. */
   let floodMs = -Infinity;
   let cancel: (() => void) | null = null;
@@ -123,11 +132,11 @@ export function newMessageWatches(
     let looks = Math.min(watches.size, MAX_CHECKS_PER_TURN);
     for (const watched of watches) {
       if (looks-- === 0) break;
-      watches.delete(watched);
       if (watched.connection.isGone) {
-        setArriving(watched, false);
+        forget(watched);
         continue;
       }
+      watches.delete(watched);
       watches.add(watched);
       check(watched);
     }
@@ -142,7 +151,8 @@ export function newMessageWatches(
     if (traffic === null) return;
     const { readBytes, writtenBytes } = traffic;
     const pongBytes = excessPongBytes(watched, writtenBytes);
-    const isWaiting = hasManyPings(traffic);
+    setPinging(watched, hasManyPings(traffic));
+    const isWaiting = watched.isPinging && pinging > MAX_PING_SOCKETS;
     const isFlooded = isWaiting || pongBytes > MAX_PONG_BYTES;
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
@@ -151,14 +161,14 @@ export function newMessageWatches(
     const isMessage = bytes > controlBytes(watched);
     setArriving(watched, isMessage);
     watched.onCheck({ bytes, isMessage, ...isFlooded && { hasManyPings: true } });
-    if (isFlooded) floodMs = clock.now();
+    if (isFlooded || watched.isPinging) floodMs = clock.now();
     if (isWaiting || pongBytes > MAX_CLOSING_PONG_BYTES) abort(watched);
   }
 
   /** True if more pings wait in the kernel than may. */
   function hasManyPings({ descriptor, unreadBytes }: SocketTraffic): boolean {
-    if (unreadBytes <= MAX_WAITING_PING_BYTES) return false;
-    return isOnlyPings(sockets.peek(descriptor, MIN_SAMPLE_BYTES));
+    if (unreadBytes <= MAX_WAITING_PINGS * MIN_PING_BYTES) return false;
+    return hasMorePings(sockets.peek(descriptor), MAX_WAITING_PINGS);
   }
 
   /** Ends a connection at once: the runtime replies to pings until then. */
@@ -166,7 +176,13 @@ export function newMessageWatches(
     const { descriptor, key } = watched.connection;
     if (descriptor === null || sockets.remote(descriptor) !== key) return;
     sockets.abort(descriptor);
+    forget(watched);
+  }
+
+  function forget(watched: Watched) {
     watches.delete(watched);
+    setArriving(watched, false);
+    setPinging(watched, false);
   }
 
   /** Returns what was written besides the messages sent to a client and a few pongs. */
@@ -181,6 +197,11 @@ export function newMessageWatches(
   function setArriving(watched: Watched, isArriving: boolean) {
     if (watched.isArriving !== isArriving) arriving += isArriving ? 1 : -1;
     watched.isArriving = isArriving;
+  }
+
+  function setPinging(watched: Watched, isPinging: boolean) {
+    if (watched.isPinging !== isPinging) pinging += isPinging ? 1 : -1;
+    watched.isPinging = isPinging;
   }
 
   /** Bounds the bytes that wait in the kernel. Returns false while the descriptor is not known. */
@@ -250,6 +271,7 @@ export function newMessageWatches(
         sentBytes: 0,
         bufferBytes: 0,
         isArriving: false,
+        isPinging: false,
       };
       watches.add(watched);
       if (!bound(watched)) locate();
@@ -263,10 +285,7 @@ export function newMessageWatches(
         sent(messageBytes) {
           watched.sentBytes += messageBytes + MAX_SENT_HEAD_BYTES;
         },
-        end() {
-          watches.delete(watched);
-          setArriving(watched, false);
-        },
+        end: () => forget(watched),
       };
     },
     close(): void {

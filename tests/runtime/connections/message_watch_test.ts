@@ -266,21 +266,34 @@ Deno.test("after a flood of pings the next one is looked for every 5 ms, and end
   listener.connections.close();
 });
 
-Deno.test("more than 3 KiB of pings that wait in the kernel are a flood before the runtime replies to them", async () => {
+Deno.test("pings that wait in the kernel end each socket beyond two before the runtime replies to them; a message like them ends none", async () => {
   using listener = scriptedListener(LIMITS);
-  const ping = [0x89, 0x80, 0, 0, 0, 0];
-  const pings = new Uint8Array(Array.from({ length: 100 }, () => ping).flat());
-  const message = new Uint8Array(600).fill(0x20);
-  const cases = [[3 * KIB + 1, pings], [3 * KIB, pings], [3 * KIB + 1, message]] as const;
-  const connected = cases.map(([unreadBytes, unread], index) => {
-    const socket = listener.connect(5 + index, 40_000 + index);
+  const sockets = Array.from({ length: 20 }, (_, index) => {
+    const socket = listener.connect(index + 5, 40_000 + index);
     received(socket, HEAD_BYTES);
     listener.request(40_000 + index).peer.watchMessages?.(HEAD_BYTES, () => {});
-    return Object.assign(socket, { unreadBytes, unread });
+    return socket;
   });
   await listener.world.advance(50);
-  assertEquals(connected.map(({ isShutDown }) => isShutDown), [true, false, false]);
+  const ended = () => sockets.filter(({ isShutDown }) => isShutDown).length;
+  const flood = async (some: readonly ScriptedSocket[]) => {
+    for (const socket of some) socket.unreadBytes = 4 * KIB;
+    for (const socket of some) socket.unread = new Uint8Array(repeated([0x89, 0x80, 0, 0, 0, 0]));
+    await listener.world.advance(50);
+  };
+  await flood(sockets.slice(0, 2));
+  assertEquals(ended(), 0);
+  await flood(sockets.slice(2, 18));
+  assertEquals(ended(), 16);
+  for (const socket of sockets.slice(0, 2)) socket.unreadBytes = 0;
+  await listener.world.advance(50);
+  await flood(sockets.slice(18));
+  assertEquals(ended(), 16);
 });
+
+function repeated(bytes: readonly number[]): number[] {
+  return Array.from({ length: 100 }, () => bytes).flat();
+}
 
 Deno.test("a flood of pings that begins with the socket is found by the first check", async () => {
   using listener = scriptedListener(LIMITS);
