@@ -287,7 +287,10 @@ export async function openGateway(
       feed?.close();
       credentials?.close();
       if (admin !== null) await closePage(admin, world);
-      await gateway.state.usage.close();
+      const calls = await gateway.state.usage.close();
+      if (calls > 0) {
+        log.error("the usage of calls may be lost: the store does not answer", { calls });
+      }
       const closing = [store?.close(), outbound.close(), spans?.flush(), refresh?.close()];
       await Promise.all([...closing, recorder?.close()]);
       world.close();

@@ -21,12 +21,12 @@ routing: {routes: [{name: main, targets: [{provider: up}]}]}
 /** Opens a gateway over this store. */
 async function opened(
   store: SwitchedStore,
-  { url = "http://127.0.0.1:1", state = "" } = {},
+  { url = "http://127.0.0.1:1", state = "", more = "" } = {},
 ): Promise<{ readonly server: GatewayServer; readonly err: () => string }> {
   const terminal = testTerminal();
   const result: OpenedStore = { ok: true, store };
   const server = await openGateway(
-    configOf(configText(url, state)),
+    configOf(configText(url, state) + more),
     terminal,
     () => Promise.resolve(result),
   );
@@ -87,6 +87,25 @@ Deno.test("without its store the gateway starts, says so, and /ready is 200", as
   assertMatch(metrics, /^gateway_state_up 0$/m);
   assertMatch(err(), /ERROR the state store is unavailable/);
   await server.close();
+});
+
+Deno.test("usage that the store has not confirmed at the end is in the log", async () => {
+  using client = testClient();
+  const store = newSwitchedStore(() => 0);
+  await using upstream = startUpstream(({ json }) => json(200, COMPLETION));
+  const key = "gk-usage-at-the-end-0123456789";
+  const more = `security: {enabled: true, api_key: {keys: [{name: ada, value: ${key}}]}}`;
+  const { server, err } = await opened(store, { url: upstream.url, more });
+  assert(server.ok);
+  store.leave();
+  const answer = await client.fetch(`${server.url}/v1/chat/completions`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${key}` },
+    body: JSON.stringify({ model: "m", messages: [{ role: "user", content: "x" }] }),
+  });
+  assertEquals([answer.status, (await answer.json()).object], [200, "chat.completion"]);
+  await server.close();
+  assertMatch(err(), /ERROR the usage of calls may be lost: the store does not answer.*calls=1/);
 });
 
 Deno.test("with state.required the gateway does not start without its store", async () => {

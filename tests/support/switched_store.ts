@@ -52,7 +52,7 @@ export function newSwitchedStore(now: () => number): SwitchedStore {
     name: "valkey",
     objects: interceptedObjects(newMemoryObjectStore(now), run),
     usage: {
-      add: () => Promise.resolve(success(undefined)),
+      add: () => Promise.resolve(away === null ? success(undefined) : storeUnavailable()),
       read: () => Promise.resolve(success([])),
     },
     cachedResponses: { get: () => null, set() {} },

@@ -13,8 +13,8 @@ export interface UsageLog {
   add(row: UsageRow): void;
   /** Returns the rows of these days, including those that wait for the store. */
   read(days: readonly string[]): Stored<readonly UsageRow[]>;
-  /** Writes what waits. */
-  close(): Promise<void>;
+  /** Writes what waits. Returns the number of calls that the store has not confirmed. */
+  close(): Promise<number>;
 }
 
 /** Time between two writes to the store. */
@@ -40,7 +40,7 @@ export function newMemoryUsage(days: number): UsageLog {
       const days = new Set(wanted);
       return Promise.resolve(success(table.rows().filter(({ day }) => days.has(day)).toArray()));
     },
-    close: () => Promise.resolve(),
+    close: () => Promise.resolve(0),
   };
 }
 
@@ -103,6 +103,7 @@ export function newStoredUsage(
       cancel?.();
       await writing;
       await write();
+      return [...batch?.rows ?? [], ...waiting.rows()].reduce((sum, { calls }) => sum + calls, 0);
     },
   };
 }

@@ -37,7 +37,7 @@ Deno.test("calls are written together every 5 s, not one trip each, and only whi
   await world.advance(5_000);
   assertEquals([store.batches.length, store.calls(), world.waiting], [1, 100, 0]);
   usage.add(usageRow());
-  await usage.close();
+  assertEquals(await usage.close(), 0);
   assertEquals([store.calls(), world.waiting], [101, 0]);
 });
 
@@ -57,6 +57,17 @@ Deno.test("a batch that the store may have received is sent with the same ID unt
   assertEquals(new Set(store.batches).size, 2);
   assertEquals(store.batches.slice(0, 3), Array(3).fill(store.batches[0]));
   await usage.close();
+});
+
+Deno.test("at the end the calls are known that the store has not confirmed", async () => {
+  const world = scriptedWorld();
+  const store = switchedUsage();
+  const usage = newStoredUsage(store, world, 35);
+  store.mode = "away";
+  usage.add(usageRow({ calls: 2 }));
+  await world.advance(5_000);
+  usage.add(usageRow());
+  assertEquals(await usage.close(), 3);
 });
 
 Deno.test("a read has the calls that wait for their write", async () => {
