@@ -39,6 +39,12 @@ const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
 const MAX_WAITING_PINGS = 64, MIN_PING_BYTES = 6;
 
 /**
+ * Bytes that are searched for them in one turn of the event loop, which takes milliseconds; the
+ * other sockets are the first that are checked in the next turn.
+ */
+const MAX_SEARCHED_BYTES = 1024 * 1024;
+
+/**
  * Sockets that may have more, until the runtime has replied to some: a message may look like pings.
  */
 const MAX_PING_SOCKETS = 2;
@@ -123,6 +129,8 @@ export function newMessageWatches(
   let arriving = 0;
   /** Number of sockets with many pings in the kernel. */
   let pinging = 0;
+  /** Bytes without many pings that were searched in this turn of the event loop. */
+  let searchedBytes = 0;
   /** Time of the last flood of pings. */
   let floodMs = -Infinity;
   let cancel: (() => void) | null = null;
@@ -130,8 +138,9 @@ export function newMessageWatches(
   function look() {
     cancel = null;
     let looks = Math.min(watches.size, MAX_CHECKS_PER_TURN);
+    searchedBytes = 0;
     for (const watched of watches) {
-      if (looks-- === 0) break;
+      if (looks-- === 0 || searchedBytes >= MAX_SEARCHED_BYTES) break;
       if (watched.connection.isGone) {
         forget(watched);
         continue;
@@ -168,7 +177,10 @@ export function newMessageWatches(
   /** True if more pings wait in the kernel than may. */
   function hasManyPings({ descriptor, unreadBytes }: SocketTraffic): boolean {
     if (unreadBytes <= MAX_WAITING_PINGS * MIN_PING_BYTES) return false;
-    return hasMorePings(sockets.peek(descriptor), MAX_WAITING_PINGS);
+    const bytes = sockets.peek(descriptor);
+    const isMany = hasMorePings(bytes, MAX_WAITING_PINGS);
+    if (!isMany) searchedBytes += bytes.length;
+    return isMany;
   }
 
   /** Ends a connection at once: the runtime replies to pings until then. */

@@ -221,6 +221,24 @@ Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and a
   assertEquals(new Set(tooLarge).size, 1_000);
 });
 
+Deno.test("1 MiB is searched for pings in one turn of the event loop, and more in the next ones", async () => {
+  using listener = scriptedListener(LIMITS);
+  const checked: number[] = [];
+  for (let index = 0; index < 48; index++) {
+    const socket = listener.connect(index + 5, 40_000 + index);
+    received(socket, HEAD_BYTES);
+    const { peer } = listener.request(40_000 + index);
+    peer.watchMessages?.(HEAD_BYTES, () => checked.push(index));
+    Object.assign(socket, { unreadBytes: 64 * KIB, unread: new Uint8Array(64 * KIB) });
+  }
+  await listener.world.advance(100);
+  checked.splice(0);
+  await listener.world.advance(50);
+  assertEquals(checked.length, 16);
+  await listener.world.advance(100);
+  assertEquals(new Set(checked).size, 48);
+});
+
 Deno.test("no check runs after the last socket is closed", async () => {
   const { listener, socket, watch, last } = await watched();
   watch.end();
