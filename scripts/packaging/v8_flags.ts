@@ -17,11 +17,10 @@ const GROWTH_FLAG = "--heap-growing-percent=100";
  */
 export function v8Flags(version: string): readonly string[] {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  return major === 2 && minor < 9 ? [BUFFER_FLAG, GROWTH_FLAG] : [];
+  return major === 2 && minor < 9 ? [BUFFER_FLAG, GROWTH_FLAG] : [GROWTH_FLAG];
 }
 
-/** Returns the option of Deno for {@link v8Flags} and others; empty without any. */
+/** Returns the option of Deno for {@link v8Flags} and others. */
 export function v8Options(version: string, others: readonly string[] = []): string[] {
-  const flags = [...v8Flags(version), ...others];
-  return flags.length === 0 ? [] : [`--v8-flags=${flags.join(",")}`];
+  return [`--v8-flags=${[...v8Flags(version), ...others].join(",")}`];
 }
