@@ -36,7 +36,7 @@ Deno.test("pings are counted wherever the bytes begin, with any payloads, masks 
       const bytes = new Uint8Array(all.flat(3).slice(start));
       assert(hasMorePings(bytes, 64));
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   );
 });
 
@@ -53,7 +53,7 @@ Deno.test("small messages and pongs, with a few pings among them, are not many p
     fc.property(some, fc.array(other, exactly(400)), (pings, others) => {
       assert(!hasMorePings(new Uint8Array([...pings, ...others].flat()), 64));
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   );
 });
 
@@ -62,7 +62,7 @@ Deno.test("64 KiB of random bytes are not many pings", () => {
     fc.property(fc.uint8Array(exactly(64 * 1024)), (bytes) => {
       assert(!hasMorePings(bytes, 64));
     }),
-    { numRuns: 100 },
+    { numRuns: 25 },
   );
 });
 
