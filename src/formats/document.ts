@@ -9,7 +9,7 @@ import { type Failed, refuse, type Result, success } from "../core/failure/resul
 import { atOnce } from "../core/at_once.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
 import { parseMembers } from "./edit.ts";
-import { newJsonScan } from "./json_scan.ts";
+import { scanSteps } from "./json_scan.ts";
 import { MAX_PARSE_STEPS } from "./parse_limits.ts";
 import { utf8Bytes } from "./utf8.ts";
 
@@ -91,7 +91,7 @@ export function* requestSteps(
   maxItems: number,
   bytes?: Uint8Array<ArrayBuffer>,
 ): Generator<void, Result<JsonDocument>, void> {
-  const refused = checkItems(text, maxItems) ?? (yield* checkKeys(text, maxItems));
+  const refused = checkItems(text, maxItems) ?? (yield* checkKeys(text, maxItems, bytes));
   const parsed = refused ?? parseDocument(text, bytes);
   return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
     "request_too_large",
@@ -124,12 +124,15 @@ const MANY_ITEMS = 50_000, MIN_MEMBER_CHARS = 6;
 const STEPS_PER_ITEM_COUNT = 10;
 
 /** Refuses a text with as many new keys that they take longer than `limit` elements may. */
-function* checkKeys(text: string, limit: number): Generator<void, Failed | null, void> {
+function* checkKeys(
+  text: string,
+  limit: number,
+  bytes: Uint8Array | undefined,
+): Generator<void, Failed | null, void> {
   const isShort = text.length < MIN_MEMBER_CHARS * MANY_ITEMS;
   if (isShort || !hasMoreItems(text, MANY_ITEMS)) return null;
   const maxSteps = Math.max(MAX_PARSE_STEPS, STEPS_PER_ITEM_COUNT * limit);
-  const scan = newJsonScan(utf8Bytes(text), { maxSteps });
-  while (!scan.next()) yield;
+  const scan = yield* scanSteps(bytes ?? utf8Bytes(text), { maxSteps });
   yield;
   return scan.steps() > maxSteps
     ? tooMany("The request holds too many members of JSON whose keys are all different")

@@ -245,7 +245,17 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   };
 }
 
-/** Scans a JSON text to its end. Each piece waits for its `turn`. */
+/** Scans a JSON text to its end. Can be interrupted. */
+export function* scanSteps(
+  bytes: Uint8Array,
+  options: ScanOptions,
+): Generator<void, JsonScan, void> {
+  const scan = newJsonScan(bytes, options);
+  while (!scan.next()) yield;
+  return scan;
+}
+
+/** The same, in which each piece waits for its `turn`. */
 export async function scanJson(
   bytes: Uint8Array,
   options: ScanOptions,

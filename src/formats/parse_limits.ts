@@ -1,6 +1,6 @@
 import { atOnce } from "../core/at_once.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
-import { newJsonScan, scanJson, type ScanProblem } from "./json_scan.ts";
+import { scanJson, type ScanProblem, scanSteps } from "./json_scan.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /**
@@ -54,8 +54,7 @@ export function* tooLargeSteps(...texts: readonly string[]): Generator<void, boo
   if (texts.reduce((sum, { length }) => sum + length, 0) <= MAX_UNSCANNED_CHARS) return false;
   let maxSteps = MAX_PARSE_STEPS;
   for (const text of texts) {
-    const scan = newJsonScan(utf8Bytes(text), { maxSteps });
-    while (!scan.next()) yield;
+    const scan = yield* scanSteps(utf8Bytes(text), { maxSteps });
     if (scan.problem() === "too_large") return true;
     maxSteps -= scan.steps();
   }

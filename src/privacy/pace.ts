@@ -1,5 +1,3 @@
-import { atPace } from "../core/at_once.ts";
-
 /** Longest time of a search before other work has its turn, in milliseconds. */
 const MAX_PIECE_MS = 8;
 
@@ -42,15 +40,6 @@ export function newPace(
 
 /** The pace of a search in one piece, as of a command. */
 export const NO_PACE: Pace = { next: () => null, isOver: () => false, spentMs: () => 0 };
-
-/** Runs work at a pace that is mostly short: its value is there at once then. */
-export function atPaceOf<Value>(
-  pace: () => Pace,
-  work: Generator<void, Value, void>,
-): Value | Promise<Value> {
-  const step = work.next();
-  return step.done === true ? step.value : atPace(pace(), work);
-}
 
 /** Characters of a text that are looked at in one piece. */
 export const PIECE_CHARS = 256 * 1024;

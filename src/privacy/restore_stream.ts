@@ -2,8 +2,8 @@ import { charsOf, type StreamRecord, type StreamReply } from "../core/stream/rep
 import { pushAll } from "../core/push_all.ts";
 import type { AnswerForm } from "./types.ts";
 import type { AnswerText } from "./answer_text.ts";
-import { atOnce } from "../core/at_once.ts";
-import { atPaceOf, type Pace } from "./pace.ts";
+import { atOnce, atPaceOf } from "../core/at_once.ts";
+import type { Pace } from "./pace.ts";
 import { type Delivered, newRecordRestorer } from "./restore_records.ts";
 import { numberedAfter } from "./stop_records.ts";
 

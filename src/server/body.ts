@@ -1,4 +1,4 @@
-import { atPace } from "../core/at_once.ts";
+import { atPaceOf } from "../core/at_once.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
@@ -53,7 +53,7 @@ export async function readBody(
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   const parsing = requestSteps(text, max_json_members, bytes.value);
-  const parsed = await atPace({ next: () => turns.next("large") }, parsing);
+  const parsed = await atPaceOf(() => ({ next: () => turns.next("large") }), parsing);
   if (parsed.ok) return parsed;
   const { capture, client: { privacy } } = call;
   // Rules of privacy cannot find values in a text that is no JSON.
