@@ -22,7 +22,7 @@ import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
 import { finishAnswer } from "./finish_answer.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
-import { takePlace } from "./admission/overload.ts";
+import { isClientCall, takePlace } from "./admission/overload.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
@@ -262,9 +262,12 @@ async function runEndpoint(
       ? await receiveForm(call, req, endpoint, limits)
       : await receiveJson(call, req, endpoint, limits);
     if (!sent.ok) return sent;
-    const { turns } = call.state;
-    const turn = turnForText(turns, sent.value.document.text.length) ?? turns.next("start");
-    if (turn !== null) await turn;
+    // Health, readiness and metrics are served in a turn that is full too.
+    if (isClientCall(call)) {
+      const { turns } = call.state;
+      const turn = turnForText(turns, sent.value.document.text.length) ?? turns.next("start");
+      if (turn !== null) await turn;
+    }
     return await endpoint.handle(call, sent.value);
   } catch (error) {
     return internalError(call, error);

@@ -8,7 +8,7 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { heldTurns } from "../support/held_turns.ts";
 
 /** Turns of a gateway with these calls in flight, over a clock that moves only with the work. */
-function scriptedTurns(calls = 1_000) {
+function scriptedTurns(calls = () => 1_000) {
   let now = 0;
   let later: (() => void)[] = [];
   const turns = newLoopTurns({
@@ -17,7 +17,7 @@ function scriptedTurns(calls = 1_000) {
       later.push(task);
       return () => {};
     },
-  }, () => calls);
+  }, calls);
   /** Work of each turn so far, the last one is the present turn. */
   const done: string[][] = [[]];
   return {
@@ -74,6 +74,27 @@ Deno.test("the beginnings of 300 calls take at most 8 ms of one turn of the even
   const turns = await workOfTurns(named("call", 300, "start"), 1, 2);
   for (const calls of turns) assert(calls.length <= 5, `${calls.length}`);
   assertEquals(turns.flat(), Object.keys(named("call", 300, "start")));
+});
+
+Deno.test("calls have 2 ms of a turn while 8 more arrive than end in each, and 8 ms otherwise", async () => {
+  /** Returns the most calls of one turn after the first, each of 1 ms. */
+  async function most(arriving: number): Promise<number> {
+    let inFlight = 100;
+    const { turns, done, work, endTurn, isIdle } = scriptedTurns(() => inFlight);
+    for (let call = 0; call < 60; call++) {
+      const turn = turns.next("start");
+      if (turn === null) work("call", 1);
+      else void turn.then(() => work("call", 1));
+    }
+    for (let timer = 0; !isIdle(); timer++) {
+      // Two timers make a turn.
+      if (timer % 2 === 0) inFlight += arriving;
+      await endTurn();
+    }
+    assertEquals(done.flat().length, 60);
+    return Math.max(...done.slice(1).map((calls) => calls.length));
+  }
+  assertEquals([await most(8), await most(7), await most(0)], [2, 8, 8]);
 });
 
 Deno.test("calls begin before large bodies go on, which have two pieces of every turn", async () => {
@@ -201,7 +222,7 @@ Deno.test("bodies that wait for a turn go on in order of arrival", async () => {
 Deno.test("work that takes no time, and the beginning of one of up to 63 calls, does not wait", () => {
   const idle = scriptedTurns();
   for (let piece = 0; piece < 1_000; piece++) assertEquals(idle.turns.next("rest"), null);
-  const few = scriptedTurns(63);
+  const few = scriptedTurns(() => 63);
   for (let piece = 0; piece < 1_000; piece++) {
     assertEquals(few.turns.next("start"), null);
     few.work("piece", 100);

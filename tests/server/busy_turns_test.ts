@@ -1,0 +1,20 @@
+import { assertEquals } from "../support/assert.ts";
+import { answers, chatRequest, COMPLETION, got } from "../support/chat_call.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
+import { heldTurns } from "../support/held_turns.ts";
+import { scriptedWorld } from "../support/world.ts";
+
+Deno.test("health, readiness and metrics are served while calls wait for their turn to begin", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, JSON.stringify(COMPLETION)) });
+  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const held = heldTurns("start");
+  Object.assign(gateway.state, { turns: held.turns });
+  const call = app(chatRequest());
+  await held.waits(1);
+  for (const path of ["/health", "/ready", "/metrics"]) {
+    const { status } = await got(await app(new Request(`http://localhost${path}`)));
+    assertEquals(status, 200, path);
+  }
+  const { status } = await got(await held.beginUntil(call));
+  assertEquals(status, 200);
+});
