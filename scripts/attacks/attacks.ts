@@ -1,5 +1,6 @@
 import { cachedAnswers } from "./cached_answers.ts";
 import { drawnModels } from "./drawn_models.ts";
+import { http2Pings } from "./http2.ts";
 import { images } from "./images.ts";
 import { keptTexts } from "./kept_texts.ts";
 import { largeMessages } from "./large_messages.ts";
@@ -24,6 +25,7 @@ export const ATTACKS: readonly Attack[] = [
   ...largeMessages,
   refusedMessages,
   ...socketFloods,
+  http2Pings,
   ...storedObjects,
   ...largeLists,
   ...cachedAnswers,

@@ -196,7 +196,7 @@ export async function openGateway(
       host,
       role?.port ?? port,
       newIdleLimits(config.server),
-      { reusePort: role !== null, warn: log.warn },
+      { reusePort: role !== null, http2: config.server.http2, warn: log.warn },
     )
     : notStarted("state.required: the state store does not answer, so the gateway does not start");
   if (!listening.ok) return await abandon(listening);

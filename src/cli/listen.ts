@@ -1,11 +1,11 @@
 import type { Cancellation } from "../core/cancellation.ts";
-import { openSockets } from "../runtime/sockets.ts";
+import { openSockets, type Sockets } from "../runtime/sockets.ts";
 import type { World } from "../core/world.ts";
 import { type Connections, newConnections } from "../runtime/connections/connections.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { serveLasting } from "../runtime/lasting_server.ts";
 import type { IdleLimits } from "../runtime/connections/idle_rules.ts";
-import { setNoDelay } from "../runtime/find_sockets.ts";
+import { dropHttp2, setNoDelay } from "../runtime/find_sockets.ts";
 
 /** A listening server, or the reason why it cannot listen. */
 export type Listening =
@@ -35,6 +35,8 @@ export interface ListenOptions {
   readonly settings?: ListenSettings;
   /** True if several processes listen on the port: the system distributes the connections. */
   readonly reusePort?: boolean;
+  /** True if clients may begin with HTTP/2, which the runtime serves without bounds. */
+  readonly http2?: boolean;
   /** Receives a warning, such as a listening socket that was lost. */
   readonly warn?: (message: string) => void;
 }
@@ -50,11 +52,19 @@ export function listen(
   hostname: string,
   port: number,
   limits: IdleLimits | null = null,
-  { settings = SERVER_SETTINGS, reusePort = false, warn = () => {} }: ListenOptions = {},
+  { settings = SERVER_SETTINGS, reusePort = false, http2 = false, warn = () => {} }: ListenOptions =
+    {},
 ): Listening {
   let connections: Connections | null = null;
   const opened = openSockets();
   const sockets = opened.kind === "open" ? opened.sockets : null;
+
+  /** Sets the options of the listening socket. */
+  function prepare(sockets: Sockets, address: Deno.NetAddr) {
+    setNoDelay(sockets, address);
+    if (!http2 && !dropHttp2(sockets, address)) warn(HTTP2_TEXT);
+  }
+
   try {
     const server = serveLasting(
       {
@@ -63,7 +73,7 @@ export function listen(
         reusePort,
         sockets,
         onReopened() {
-          if (sockets !== null) setNoDelay(sockets, server.addr);
+          if (sockets !== null) prepare(sockets, server.addr);
           warn(lostText(server.addr));
         },
       },
@@ -71,7 +81,7 @@ export function listen(
         handler(request, connections === null ? info : connections.enter(request, info)),
     );
     if (sockets !== null) {
-      setNoDelay(sockets, server.addr);
+      prepare(sockets, server.addr);
       if (limits !== null) connections = newConnections(sockets, server.addr, limits, realClock);
     }
     return {
@@ -91,6 +101,11 @@ export function listen(
     return { ok: false, isTaken, trouble: explainFailure(error, hostname, port, settings) };
   }
 }
+
+/** Warning of a kernel that refuses the filter. */
+const HTTP2_TEXT =
+  "this system does not let the gateway refuse HTTP/2, whose pings have no bound: put a " +
+  "proxy that speaks HTTP/1.1 in front of it where strangers reach it, or set server.http2: true";
 
 function lostText({ hostname, port }: Deno.NetAddr): string {
   return `the listener at ${plainUrl(hostname, port)} had no descriptor for a connection and was ` +

@@ -91,6 +91,10 @@ const server = section({
     .describe(
       "Maximum number of bytes of a multipart request, such as a file or audio; more is 413.",
     ),
+  http2: flag().prefault(false)
+    .describe(
+      "Accept clients that begin with HTTP/2. What they send besides requests has no bound, so only behind a proxy that you trust.",
+    ),
   allowed_hosts: z.array(hostName).default([])
     .describe(
       "Further accepted Host names besides IP addresses, localhost, server.host and the " +

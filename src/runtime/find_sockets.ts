@@ -74,3 +74,16 @@ export function setNoDelay(
 ): void {
   for (const descriptor of findListeners(sockets, address)) sockets.setNoDelay(descriptor);
 }
+
+/**
+ * Lets the listening sockets at this address speak HTTP/1.1 only: the runtime serves HTTP/2 to
+ * every client that begins with it, and its frames below requests, such as pings, without any
+ * bound. False if the kernel refuses this.
+ */
+export function dropHttp2(
+  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "dropHttp2">,
+  address: Address,
+): boolean {
+  const listeners = findListeners(sockets, address);
+  return listeners.length > 0 && listeners.every((descriptor) => sockets.dropHttp2(descriptor));
+}

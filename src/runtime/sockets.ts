@@ -1,6 +1,7 @@
 // Until Deno gives the options and the kernel's statistics of accepted connections.
 
 import { MAX_SOCKADDR_BYTES, parseSocketAddress } from "./address.ts";
+import { http2Filter, INSTRUCTION_BYTES } from "./http2_filter.ts";
 
 /** Kernel statistics of one TCP connection. */
 export interface Traffic {
@@ -55,6 +56,13 @@ export interface Sockets {
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
   /**
+   * Drops what clients of HTTP/2 send, if the descriptor is a listener: connections that it accepts
+   * from now on inherit it. False if the kernel refuses this.
+   */
+  dropHttp2(descriptor: number): boolean;
+  /** Ends this for a connection. */
+  acceptAll(descriptor: number): void;
+  /**
    * Bounds the received bytes that wait in the kernel to about this number, which the kernel would
    * adjust else.
    */
@@ -76,7 +84,13 @@ export type OpenedSockets =
   | { readonly kind: "unavailable"; readonly reason: string };
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
-const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_LINGER = 13, SO_ACCEPTCONN = 30;
+const SOL_SOCKET = 1,
+  SO_RCVBUF = 8,
+  SO_KEEPALIVE = 9,
+  SO_LINGER = 13,
+  SO_ATTACH_FILTER = 26,
+  SO_DETACH_FILTER = 27;
+const SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 /** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
@@ -104,6 +118,7 @@ const SYMBOLS = {
   pread: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
   dup: { parameters: ["i32"], result: "i32" },
   close: { parameters: ["i32"], result: "i32" },
+  memcpy: { parameters: ["buffer", "buffer", "usize"], result: "u64" },
 } as const;
 
 /** The sockets of this process while somebody has opened them. */
@@ -174,6 +189,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
+  const filter = http2Filter();
+  /** `struct sock_fprog`: the number of instructions of the filter, and its address. */
+  const filterHead = new DataView(new ArrayBuffer(16));
+  filterHead.setUint16(0, filter.length / INSTRUCTION_BYTES, true);
+  // Deno's own function for an address needs the permission to call every library.
+  filterHead.setBigUint64(8, libc.symbols.memcpy(filter, filter, 0n), true);
   const text = new Uint8Array(4096);
   const decoder = new TextDecoder();
 
@@ -241,6 +262,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       shutdown(descriptor, SHUT_RDWR);
     },
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
+    dropHttp2: (descriptor) =>
+      setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, filterHead, filterHead.byteLength) === 0,
+    acceptAll: (descriptor) => set(descriptor, SOL_SOCKET, SO_DETACH_FILTER, 0),
     setReceiveBuffer: (descriptor, bytes) => set(descriptor, SOL_SOCKET, SO_RCVBUF, bytes),
     setKeepAlive(descriptor, firstS, intervalS, maxProbes) {
       set(descriptor, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -256,6 +280,8 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     },
     close() {
       libc.symbols.close(status);
+      // The kernel reads it where it was at the beginning, so that it must not be collected before.
+      filter.fill(0);
       libc.close();
     },
   };

@@ -1,4 +1,5 @@
-import { listen } from "../../src/cli/listen.ts";
+import { listen, type ListenOptions } from "../../src/cli/listen.ts";
+import { loadSockets } from "../../src/runtime/sockets.ts";
 import type { Peer } from "../../src/runtime/peer.ts";
 import type { IdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { connectRaw } from "../server/raw_connection.ts";
@@ -14,8 +15,8 @@ const END = "the end";
 
 const SHORT: IdleLimits = { headMs: 600, idleMs: 600, writeMs: 60_000 };
 
-function listening(handler: Handler, limits: IdleLimits) {
-  const listening = listen(handler, "127.0.0.1", 0, limits);
+function listening(handler: Handler, limits: IdleLimits, options?: ListenOptions) {
+  const listening = listen(handler, "127.0.0.1", 0, limits, options);
   assert(listening.ok);
   assertEquals(listening.note, null);
   return {
@@ -140,15 +141,66 @@ Deno.test("a WebSocket keeps its connection while its peer watches it", async ()
   assertEquals(messages, ["hello"]);
 });
 
+/** True if all bytes that this process has sent from the port were acknowledged. */
+function isDelivered(port: number): boolean {
+  const sockets = loadSockets();
+  assert(sockets !== null);
+  let delivered: boolean | null = null;
+  for (let descriptor = 0; descriptor < sockets.bound(); descriptor++) {
+    if (sockets.local(descriptor) !== `127.0.0.1 ${port}`) continue;
+    delivered = sockets.traffic(descriptor)?.isDelivered ?? null;
+  }
+  sockets.close();
+  assert(delivered !== null);
+  return delivered;
+}
+
+for (const sizes of [[1_000], [1], [3, 1_000], [16, 1_000], [15, 1, 1_000]]) {
+  Deno.test({
+    name: `what a client of HTTP/2 sends never arrives, in pieces of ${sizes.join(" and ")} bytes`,
+    ignore: Deno.build.os !== "linux",
+    async fn() {
+      await using server = listening(answering, SHORT);
+      await using client = await connectRaw(server.url);
+      const sent = PREFACE + SETTINGS_ACK + http2Get(1, "/", "localhost");
+      for (let at = 0, piece = 0; at < sent.length; piece++) {
+        const size = sizes[Math.min(piece, sizes.length - 1)]!;
+        await client.send(sent.slice(at, at + size));
+        at += size;
+      }
+      await using other = await connectRaw(server.url);
+      await other.send(get("/"));
+      await other.receiveUntil("answer");
+      assert(isDelivered(other.port));
+      assert(!isDelivered(client.port));
+    },
+  });
+}
+
+Deno.test("a body that arrives in pieces like the beginning of HTTP/2 is read whole", async () => {
+  await using server = listening(
+    async (request) => new Response(`${await request.text()} read`),
+    SHORT,
+  );
+  await using client = await connectRaw(server.url);
+  await client.send("POST / HTTP/1.1\r\nhost: localhost\r\ncontent-length: 12\r\n\r\n");
+  for (const piece of ["P", "PRI", "PRI * H", "."]) await client.send(piece);
+  assertStringIncludes(await client.receiveUntil("read"), "PPRIPRI * H. read");
+});
+
 Deno.test("an HTTP/2 connection is closed when no request is in flight on it", async () => {
   const held = Promise.withResolvers<void>();
   const ended = Promise.withResolvers<void>();
-  await using server = listening(async (_request, info) => {
-    assertEquals(typeof info.disconnect, "function");
-    await held.promise;
-    ended.resolve();
-    return new Response("answer");
-  }, SHORT);
+  await using server = listening(
+    async (_request, info) => {
+      assertEquals(typeof info.disconnect, "function");
+      await held.promise;
+      ended.resolve();
+      return new Response("answer");
+    },
+    SHORT,
+    { http2: true },
+  );
   await using client = await connectRaw(server.url);
   await client.send(PREFACE + SETTINGS_ACK + http2Get(1, "/", "localhost"));
   for (let count = 0; count < 2; count++) await server.restOver();

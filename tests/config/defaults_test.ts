@@ -65,6 +65,7 @@ Deno.test("everything but providers and routes has a default", () => {
       max_response_memory: 268_435_456,
       max_sockets_per_client: 256,
       max_upload: 71_303_168,
+      http2: false,
       allowed_hosts: [],
       allowed_origins: [],
     },

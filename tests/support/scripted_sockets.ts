@@ -80,6 +80,8 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       if (socket !== undefined) socket.isShutDown = true;
     },
     setNoDelay() {},
+    dropHttp2: () => true,
+    acceptAll() {},
     setReceiveBuffer(descriptor, bytes) {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.receiveBufferBytes = bytes;

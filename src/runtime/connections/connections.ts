@@ -191,6 +191,8 @@ export function newConnections(
     connection.descriptor = descriptor;
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
+    // Its first bytes were accepted, so it is not one of HTTP/2.
+    if (traffic.receivedBytes > 0) sockets.acceptAll(descriptor);
     const now = clock.now();
     connection.write = writeStateAt(connection.write, traffic, now);
     if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
