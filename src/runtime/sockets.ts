@@ -24,6 +24,9 @@ export interface Traffic {
   readonly unsentBytes: number;
 }
 
+/** Most of the unread bytes that `peek` returns. */
+export const MAX_PEEKED_BYTES = 64 * 1024;
+
 /** TCP sockets of this process by file descriptor. */
 export interface Sockets {
   /** Returns a number above every open descriptor. */
@@ -41,7 +44,7 @@ export interface Sockets {
   traffic(descriptor: number): Traffic | null;
   /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
-  /** Returns the first 64 KiB of the unread bytes, which stay unread; valid until the next call. */
+  /** Returns the first unread bytes, up to 64 KiB, which stay unread; valid until the next call. */
   peek(descriptor: number): Uint8Array;
   /**
    * Shuts the connection down in both directions; data that was written before is still delivered.
@@ -170,7 +173,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const fields = new DataView(info.buffer);
   const size = new Uint32Array(1);
   const unread = new Int32Array(1);
-  const peeked = new Uint8Array(64 * 1024);
+  const peeked = new Uint8Array(MAX_PEEKED_BYTES);
   /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
