@@ -55,6 +55,8 @@ export interface Sockets {
    * for buffer space.
    */
   abort(descriptor: number): void;
+  /** Discards the unread bytes, which the runtime would read even after an abort. */
+  discardUnread(descriptor: number): void;
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
   /**
@@ -84,6 +86,8 @@ const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 /** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
 const PEEK_CODE = 0x02 | 0x40;
+/** The same for bytes that are read, and not copied. */
+const DISCARD_CODE = 0x20 | 0x40, MAX_DISCARDED_BYTES = 0x7fff_ffff;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
 /** The file with the size of the descriptor table. Deno itself may not read it. */
@@ -242,6 +246,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     abort(descriptor) {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, noLinger, noLinger.byteLength);
       shutdown(descriptor, SHUT_RDWR);
+    },
+    discardUnread(descriptor) {
+      libc.symbols.recv(descriptor, peeked, BigInt(MAX_DISCARDED_BYTES), DISCARD_CODE);
     },
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
     setReceiveBuffer: (descriptor, bytes) => set(descriptor, SOL_SOCKET, SO_RCVBUF, bytes),

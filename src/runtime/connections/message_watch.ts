@@ -120,7 +120,7 @@ interface SocketTraffic {
 export function newMessageWatches(
   sockets: Pick<
     Sockets,
-    "traffic" | "unreadBytes" | "peek" | "remote" | "setReceiveBuffer" | "abort"
+    "traffic" | "unreadBytes" | "peek" | "discardUnread" | "remote" | "setReceiveBuffer" | "abort"
   >,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
@@ -185,11 +185,12 @@ export function newMessageWatches(
     return isMany;
   }
 
-  /** Ends a connection at once: the runtime reads its frames until then. */
+  /** Ends a connection at once, and with it what it has sent: the runtime would read all of it. */
   function abort(watched: Watched) {
     const { descriptor, key } = watched.connection;
     if (descriptor === null || sockets.remote(descriptor) !== key) return;
     sockets.abort(descriptor);
+    sockets.discardUnread(descriptor);
     forget(watched);
   }
 

@@ -305,6 +305,7 @@ Deno.test("pings or pongs that wait in the kernel end each socket beyond two bef
   assertEquals(ended(), 8);
   await flood(sockets.slice(10, 18), [0x8a, 0]);
   assertEquals(ended(), 16);
+  assert(sockets.slice(2, 18).every(({ unreadBytes }) => unreadBytes === 0), "they are discarded");
   for (const socket of sockets.slice(0, 2)) socket.unreadBytes = 0;
   await listener.world.advance(50);
   await flood(sockets.slice(18));
