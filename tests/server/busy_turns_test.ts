@@ -19,7 +19,7 @@ Deno.test("health, readiness and metrics are served while calls wait for their t
   assertEquals(status, 200);
 });
 
-Deno.test("of handshakes that arrive together one goes on in a turn of the event loop", async () => {
+Deno.test("of handshakes that arrive together one is answered in a turn of the event loop", async () => {
   const world = scriptedWorld();
   const { app } = testGateway(oneProvider("http://up.test"), world);
   let answered = 0;
