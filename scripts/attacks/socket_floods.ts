@@ -1,21 +1,39 @@
 import {
   type Attack,
+  CONTINUES_CODE,
   frame,
   many,
   oneProvider,
   openSocket,
   pause,
   PING_CODE,
+  PONG_CODE,
   TEXT_CODE,
 } from "./support.ts";
 
 const SOCKET_COUNT = 60, FLOOD_MS = 10_000;
 
-/** Frames that are written at once, and the time without room for them that ends a socket. */
-const FRAME_COUNT = 4_000, FULL_MS = 2_000;
+/** Bytes that are written at once, at least, and the time without room that ends a socket. */
+const WRITE_BYTES = 64 * 1024, FULL_MS = 2_000;
 
-/** Very many frames on each of some sockets, which are opened again whenever they are closed. */
-function flood(row: string, what: string, bytes: Uint8Array<ArrayBuffer>): Attack {
+/** Bits of a frame that ends its message, and of one with a mask. */
+const LAST_CODE = 0x80, MASK_CODE = 0x80;
+
+const MASK = [1, 2, 3, 4];
+
+/**
+ * Frames on each of some sockets, again and again, after the first one. The sockets are opened
+ * again whenever they are closed.
+ */
+function flood(
+  row: string,
+  what: string,
+  frames: readonly Iterable<number>[],
+  first = new Uint8Array(),
+): Attack {
+  const some = frames.flatMap((bytes) => [...bytes]);
+  const length = Math.ceil(WRITE_BYTES / some.length) * some.length;
+  const bytes = Uint8Array.from({ length }, (_, at) => some[at % some.length] ?? 0);
   return {
     row,
     size: (times) => `${SOCKET_COUNT * times} sockets, ${what}`,
@@ -31,31 +49,37 @@ function flood(row: string, what: string, bytes: Uint8Array<ArrayBuffer>): Attac
             continue;
           }
           opened++;
+          await socket.write(first);
           const full = () => pause(FULL_MS).then(() => false);
           while (performance.now() < end && await Promise.race([socket.write(bytes), full()])) {
             writes++;
           }
         }
       });
-      return `${opened} sockets opened, ${writes} x ${FRAME_COUNT} frames written`;
+      return `${opened} sockets opened, ${writes} x ${length} bytes written`;
     },
   };
 }
 
-function repeated(one: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
-  const all = new Uint8Array(FRAME_COUNT * one.length);
-  for (let at = 0; at < FRAME_COUNT; at++) all.set(one, at * one.length);
-  return all;
-}
+/** The smallest frames with a mask and without one. */
+const masked = (opcode: number) => [LAST_CODE | opcode, MASK_CODE, ...MASK];
+const bare = (opcode: number) => [LAST_CODE | opcode, 0];
 
-/** Pings of the least size, and a pong after eight of them. */
-const MIXED_PINGS = new Uint8Array(
-  [...Array.from({ length: 8 }, () => 0x89), 0x8a].flatMap((code) => [code, 0x80, 1, 2, 3, 4]),
-);
+/** A pong whose mask looks like a ping of many bytes. */
+const DECOY = [LAST_CODE | PONG_CODE, MASK_CODE, LAST_CODE | PING_CODE, MASK_CODE | 127, 1, 1];
+
+const MIXED = [DECOY, ...Array.from({ length: 20 }, () => masked(PING_CODE)), bare(PING_CODE)];
 
 /** Floods of frames that are small for the client, and work for the gateway. */
 export const socketFloods: readonly Attack[] = [
-  flood("A5 pings", "pings", repeated(frame(PING_CODE, ""))),
-  flood("A5 mixed pings", "pings with pongs between", repeated(MIXED_PINGS)),
-  flood("A5 small messages", "messages of two characters", repeated(frame(TEXT_CODE, "{}"))),
+  flood("A5 pings", "pings", [frame(PING_CODE, "")]),
+  flood("A5 mixed pings", "pings with and without masks, and pongs", MIXED),
+  flood("A5 pongs", "pongs with and without masks", [masked(PONG_CODE), bare(PONG_CODE)]),
+  flood(
+    "A5 empty fragments",
+    "empty fragments of a message",
+    [[CONTINUES_CODE, MASK_CODE, ...MASK]],
+    frame(TEXT_CODE, "{", { isLast: false }),
+  ),
+  flood("A5 small messages", "messages of two characters", [frame(TEXT_CODE, "{}")]),
 ];

@@ -184,7 +184,7 @@ export async function openSocket(target: Target, headers: Record<string, string>
 }
 
 /** Opcodes of WebSocket frames (RFC 6455, section 11.8). */
-export const CONTINUES_CODE = 0, TEXT_CODE = 1, PING_CODE = 9;
+export const CONTINUES_CODE = 0, TEXT_CODE = 1, PING_CODE = 9, PONG_CODE = 10;
 
 /** Returns a frame with a mask of zeros; `declared` is its length if it is cut off. */
 export function frame(

@@ -43,8 +43,8 @@ export interface UnfinishedMessage {
   readonly bytes: number;
   /** True if these are more than pings and pongs may have. */
   readonly isMessage: boolean;
-  /** True if the runtime has replied to more pings than a client may send. */
-  readonly hasManyPings?: true;
+  /** True if the client sends more pings, pongs or empty fragments than it may. */
+  readonly isFlood?: true;
 }
 
 /** Watches the unfinished messages of a WebSocket. */

@@ -25,6 +25,9 @@ export interface Traffic {
   readonly unsentBytes: number;
 }
 
+/** Most of the unread bytes that `peek` returns. */
+export const MAX_PEEKED_BYTES = 64 * 1024;
+
 /** TCP sockets of this process by file descriptor. */
 export interface Sockets {
   /** Returns a number above every open descriptor. */
@@ -42,7 +45,7 @@ export interface Sockets {
   traffic(descriptor: number): Traffic | null;
   /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
-  /** Returns the first 64 KiB of the unread bytes, which stay unread; valid until the next call. */
+  /** Returns the first unread bytes, up to 64 KiB, which stay unread; valid until the next call. */
   peek(descriptor: number): Uint8Array;
   /**
    * Shuts the connection down in both directions; data that was written before is still delivered.
@@ -53,6 +56,8 @@ export interface Sockets {
    * for buffer space.
    */
   abort(descriptor: number): void;
+  /** Discards the unread bytes, which the runtime would read even after an abort. */
+  discardUnread(descriptor: number): void;
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
   /**
@@ -95,6 +100,8 @@ const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 /** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
 const PEEK_CODE = 0x02 | 0x40;
+/** The same for bytes that are read, and not copied. */
+const DISCARD_CODE = 0x20 | 0x40, MAX_DISCARDED_BYTES = 0x7fff_ffff;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
 /** The file with the size of the descriptor table. Deno itself may not read it. */
@@ -185,7 +192,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const fields = new DataView(info.buffer);
   const size = new Uint32Array(1);
   const unread = new Int32Array(1);
-  const peeked = new Uint8Array(64 * 1024);
+  const peeked = new Uint8Array(MAX_PEEKED_BYTES);
   /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
@@ -260,6 +267,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     abort(descriptor) {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, noLinger, noLinger.byteLength);
       shutdown(descriptor, SHUT_RDWR);
+    },
+    discardUnread(descriptor) {
+      libc.symbols.recv(descriptor, peeked, BigInt(MAX_DISCARDED_BYTES), DISCARD_CODE);
     },
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
     dropHttp2: (descriptor) =>

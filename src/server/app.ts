@@ -69,7 +69,7 @@ interface Path {
 export function createApp(gateway: Gateway, admit: Admission = newAdmission(gateway)): App {
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
-  const openSockets = newOpenSockets(limits.max_sockets_per_client);
+  const openSockets = newOpenSockets(limits.max_sockets_per_client, gateway.world);
   const handlers: Handlers = {
     serve,
     serveSocket,
@@ -141,6 +141,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, peer);
+    if (entered === null) await openSockets.nextTurn();
     const client = clientOf(call, peer);
     const stopped = entered ??
       (call.state.inFlight.isDraining

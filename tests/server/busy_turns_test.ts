@@ -18,3 +18,18 @@ Deno.test("health, readiness and metrics are served while calls wait for their t
   const { status } = await got(await held.beginUntil(call));
   assertEquals(status, 200);
 });
+
+Deno.test("of handshakes that arrive together one is answered in a turn of the event loop", async () => {
+  const world = scriptedWorld();
+  const { app } = testGateway(oneProvider("http://up.test"), world);
+  let answered = 0;
+  const calls = [1, 2].map(async () => {
+    await got(await app(new Request("http://localhost/v1/responses")));
+    answered++;
+  });
+  await calls[0];
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  assertEquals(answered, 1);
+  await world.advance(0);
+  await Promise.all(calls);
+});

@@ -75,6 +75,10 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.isShutDown = true;
     },
+    discardUnread(descriptor) {
+      const socket = open.get(descriptor);
+      if (socket !== undefined) socket.unreadBytes = 0;
+    },
     abort(descriptor) {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.isShutDown = true;

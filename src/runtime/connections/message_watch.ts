@@ -2,13 +2,13 @@
 
 import type { Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
-import { hasMorePings } from "./pings.ts";
+import { hasMoreEmptyFrames } from "./empty_frames.ts";
 import type { Connection } from "./connection.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
 /**
- * Interval between two checks; and the one within `FLOOD_MS` after a flood of pings. The runtime
- * serves several floods one after the other, each until it is ended or has no more pings, and
+ * Interval between two checks; and the one within `FLOOD_MS` after a flood of frames. The runtime
+ * serves several floods one after the other, each until it is ended or has no more frames, and
  * nothing else of what it can read.
  */
 const CHECK_INTERVAL_MS = 50, FLOOD_INTERVAL_MS = 5, FLOOD_MS = 1_000;
@@ -27,16 +27,17 @@ const MIN_CONTROL_BYTES = 1024, MAX_CONTROL_BYTES_PER_S = 32, MAX_CONTROL_BYTES 
 
 /**
  * Bytes of pongs, besides those in a second, that a client may make the runtime send: a flood of
- * pings, of six bytes each, keeps it from reading anything else. With the second number there is no
- * time for a close frame.
+ * pings, of two or six bytes each, keeps it from reading anything else. With the second number
+ * there is no time for a close frame.
  */
 const MAX_PONG_BYTES = 1024, MAX_CLOSING_PONG_BYTES = 2048;
 
 /**
- * Pings of a socket that may wait in the kernel. While the runtime serves one flood, each of the
- * floods that wait for it will delay everything else by milliseconds.
+ * Frames of a socket that bring nothing and may wait in the kernel, and the size of the smallest.
+ * While the runtime serves one flood, each of the floods that wait for it will delay everything
+ * else by milliseconds.
  */
-const MAX_WAITING_PINGS = 64, MIN_PING_BYTES = 6;
+const MAX_WAITING_FRAMES = 64, MIN_FRAME_BYTES = 2;
 
 /**
  * Bytes that are searched for them in one turn of the event loop, which takes milliseconds; the
@@ -45,9 +46,10 @@ const MAX_WAITING_PINGS = 64, MIN_PING_BYTES = 6;
 const MAX_SEARCHED_BYTES = 1024 * 1024;
 
 /**
- * Sockets that may have more, until the runtime has replied to some: a message may look like pings.
+ * Sockets that may have more, until the runtime has read some: a message of one and the same byte
+ * looks like such frames with one mask in about 100.
  */
-const MAX_PING_SOCKETS = 2;
+const MAX_FLOODING_SOCKETS = 2;
 
 /** Bytes of the response to a handshake, which may be written after the watch begins. */
 const MAX_UPGRADE_BYTES = 1024;
@@ -96,8 +98,8 @@ interface Watched {
   bufferBytes: number;
   /** True if the last check has found an unfinished message. */
   isArriving: boolean;
-  /** True if the last check has found many pings in the kernel, or a message like them. */
-  isPinging: boolean;
+  /** True if the last check has found many empty frames in the kernel, or a message like them. */
+  isFlooding: boolean;
 }
 
 interface SocketTraffic {
@@ -118,7 +120,7 @@ interface SocketTraffic {
 export function newMessageWatches(
   sockets: Pick<
     Sockets,
-    "traffic" | "unreadBytes" | "peek" | "remote" | "setReceiveBuffer" | "abort"
+    "traffic" | "unreadBytes" | "peek" | "discardUnread" | "remote" | "setReceiveBuffer" | "abort"
   >,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
@@ -127,11 +129,11 @@ export function newMessageWatches(
   const watches = new Set<Watched>();
   /** Number of sockets with an unfinished message. */
   let arriving = 0;
-  /** Number of sockets with many pings in the kernel. */
-  let pinging = 0;
-  /** Bytes without many pings that were searched in this turn of the event loop. */
+  /** Number of sockets with many empty frames in the kernel. */
+  let flooding = 0;
+  /** Bytes without many empty frames that were searched in this turn of the event loop. */
   let searchedBytes = 0;
-  /** Time of the last flood of pings. */
+  /** Time of the last flood. */
   let floodMs = -Infinity;
   let cancel: (() => void) | null = null;
 
@@ -160,41 +162,42 @@ export function newMessageWatches(
     if (traffic === null) return;
     const { readBytes, writtenBytes } = traffic;
     const pongBytes = excessPongBytes(watched, writtenBytes);
-    setPinging(watched, hasManyPings(traffic));
-    const isWaiting = watched.isPinging && pinging > MAX_PING_SOCKETS;
-    const isFlooded = isWaiting || pongBytes > MAX_PONG_BYTES;
+    setFlooding(watched, hasManyEmptyFrames(traffic));
+    const isWaiting = watched.isFlooding && flooding > MAX_FLOODING_SOCKETS;
+    const isFlood = isWaiting || pongBytes > MAX_PONG_BYTES;
     // A client may have come back from the port of a connection that was closed: then all of it
     // counts.
     if (readBytes < watched.baseBytes) watched.baseBytes = 0;
     const bytes = readBytes - watched.baseBytes;
     const isMessage = bytes > controlBytes(watched);
     setArriving(watched, isMessage);
-    watched.onCheck({ bytes, isMessage, ...isFlooded && { hasManyPings: true } });
-    if (isFlooded || watched.isPinging) floodMs = clock.now();
+    watched.onCheck({ bytes, isMessage, ...isFlood && { isFlood } });
+    if (isFlood || watched.isFlooding) floodMs = clock.now();
     if (isWaiting || pongBytes > MAX_CLOSING_PONG_BYTES) abort(watched);
   }
 
-  /** True if more pings wait in the kernel than may. */
-  function hasManyPings({ descriptor, unreadBytes }: SocketTraffic): boolean {
-    if (unreadBytes <= MAX_WAITING_PINGS * MIN_PING_BYTES) return false;
+  /** True if more empty frames wait in the kernel than may. */
+  function hasManyEmptyFrames({ descriptor, unreadBytes }: SocketTraffic): boolean {
+    if (unreadBytes <= MAX_WAITING_FRAMES * MIN_FRAME_BYTES) return false;
     const bytes = sockets.peek(descriptor);
-    const isMany = hasMorePings(bytes, MAX_WAITING_PINGS);
+    const isMany = hasMoreEmptyFrames(bytes, MAX_WAITING_FRAMES);
     if (!isMany) searchedBytes += bytes.length;
     return isMany;
   }
 
-  /** Ends a connection at once: the runtime replies to pings until then. */
+  /** Ends a connection at once, and with it what it has sent: the runtime would read all of it. */
   function abort(watched: Watched) {
     const { descriptor, key } = watched.connection;
     if (descriptor === null || sockets.remote(descriptor) !== key) return;
     sockets.abort(descriptor);
+    sockets.discardUnread(descriptor);
     forget(watched);
   }
 
   function forget(watched: Watched) {
     watches.delete(watched);
     setArriving(watched, false);
-    setPinging(watched, false);
+    setFlooding(watched, false);
   }
 
   /** Returns what was written besides the messages sent to a client and a few pongs. */
@@ -211,9 +214,9 @@ export function newMessageWatches(
     watched.isArriving = isArriving;
   }
 
-  function setPinging(watched: Watched, isPinging: boolean) {
-    if (watched.isPinging !== isPinging) pinging += isPinging ? 1 : -1;
-    watched.isPinging = isPinging;
+  function setFlooding(watched: Watched, isFlooding: boolean) {
+    if (watched.isFlooding !== isFlooding) flooding += isFlooding ? 1 : -1;
+    watched.isFlooding = isFlooding;
   }
 
   /** Bounds the bytes that wait in the kernel. Returns false while the descriptor is not known. */
@@ -283,7 +286,7 @@ export function newMessageWatches(
         sentBytes: 0,
         bufferBytes: 0,
         isArriving: false,
-        isPinging: false,
+        isFlooding: false,
       };
       watches.add(watched);
       if (!bound(watched)) locate();

@@ -27,7 +27,7 @@ const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 const MAX_UNBEGUN_MESSAGES = 32;
 
 /**
- * Time for which a socket that was closed for its pings or messages counts as one of its client: a
+ * Time for which a socket that was closed for its frames or messages counts as one of its client: a
  * flood of them costs more than a handshake.
  */
 const FLOOD_REST_MS = 60_000;
@@ -63,7 +63,7 @@ const TOO_MANY_REASON = "the client has as many sockets as server.max_sockets_pe
 const GIVE_UPS: Readonly<Record<GiveUpReason, readonly [code: number, reason: string]>> = {
   too_large: [TOO_LARGE_CODE, TOO_LARGE_REASON],
   too_slow: [POLICY_VIOLATION_CODE, "the message was not complete within server.body_timeout"],
-  too_many_pings: [POLICY_VIOLATION_CODE, "too many pings"],
+  flood: [POLICY_VIOLATION_CODE, "too many pings, pongs or empty fragments"],
   no_memory: [
     TRY_AGAIN_LATER_CODE,
     "server.max_body_memory is full, or 64 MiB of messages arrive at once; try again later",
@@ -196,7 +196,7 @@ function serveSocket(
   });
   const { body_timeout } = server;
   const unfinished = newUnfinishedRules(id, client, admission, world, body_timeout, (reason) => {
-    isFlood ||= reason === "too_many_pings";
+    isFlood ||= reason === "flood";
     end(...GIVE_UPS[reason]);
     // The runtime would take more fragments until the client closes its side.
     peer.abort?.();

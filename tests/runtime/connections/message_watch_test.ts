@@ -221,7 +221,7 @@ Deno.test("of 1,000 sockets 256 are checked in one turn of the event loop, and a
   assertEquals(new Set(tooLarge).size, 1_000);
 });
 
-Deno.test("1 MiB is searched for pings in one turn of the event loop, and more in the next ones", async () => {
+Deno.test("1 MiB is searched for empty frames in one turn of the event loop, and more in the next ones", async () => {
   using listener = scriptedListener(LIMITS);
   const checked: number[] = [];
   for (let index = 0; index < 48; index++) {
@@ -229,7 +229,7 @@ Deno.test("1 MiB is searched for pings in one turn of the event loop, and more i
     received(socket, HEAD_BYTES);
     const { peer } = listener.request(40_000 + index);
     peer.watchMessages?.(HEAD_BYTES, () => checked.push(index));
-    Object.assign(socket, { unreadBytes: 64 * KIB, unread: new Uint8Array(64 * KIB) });
+    Object.assign(socket, { unreadBytes: 64 * KIB, unread: new Uint8Array(64 * KIB).fill(0x20) });
   }
   await listener.world.advance(100);
   checked.splice(0);
@@ -256,10 +256,10 @@ Deno.test("replies to pings beyond 1 KiB, and 32 bytes a second, are too many; s
   watch.sent(1 * MIB);
   socket.writtenBytes = 1 * MIB + 1 * KIB + seconds * 32;
   await listener.world.advance(50);
-  assertEquals(last().hasManyPings, undefined);
+  assertEquals(last().isFlood, undefined);
   socket.writtenBytes += 100;
   await listener.world.advance(50);
-  assertEquals(last().hasManyPings, true);
+  assertEquals(last().isFlood, true);
 });
 
 Deno.test("after a flood of pings the next one is looked for every 5 ms, and ended at once", async () => {
@@ -284,7 +284,7 @@ Deno.test("after a flood of pings the next one is looked for every 5 ms, and end
   listener.connections.close();
 });
 
-Deno.test("pings that wait in the kernel end each socket beyond two before the runtime replies to them; a message like them ends none", async () => {
+Deno.test("pings or pongs that wait in the kernel end each socket beyond two before the runtime reads them; a message like them ends none", async () => {
   using listener = scriptedListener(LIMITS);
   const sockets = Array.from({ length: 20 }, (_, index) => {
     const socket = listener.connect(index + 5, 40_000 + index);
@@ -294,24 +294,23 @@ Deno.test("pings that wait in the kernel end each socket beyond two before the r
   });
   await listener.world.advance(50);
   const ended = () => sockets.filter(({ isShutDown }) => isShutDown).length;
-  const flood = async (some: readonly ScriptedSocket[]) => {
-    for (const socket of some) socket.unreadBytes = 4 * KIB;
-    for (const socket of some) socket.unread = new Uint8Array(repeated([0x89, 0x80, 0, 0, 0, 0]));
+  const flood = async (some: readonly ScriptedSocket[], bytes = [0x89, 0x80, 0, 0, 0, 0]) => {
+    const unread = new Uint8Array(Array.from({ length: 100 }, () => bytes).flat());
+    for (const socket of some) Object.assign(socket, { unread, unreadBytes: unread.length });
     await listener.world.advance(50);
   };
   await flood(sockets.slice(0, 2));
   assertEquals(ended(), 0);
-  await flood(sockets.slice(2, 18));
+  await flood(sockets.slice(2, 10));
+  assertEquals(ended(), 8);
+  await flood(sockets.slice(10, 18), [0x8a, 0]);
   assertEquals(ended(), 16);
+  assert(sockets.slice(2, 18).every(({ unreadBytes }) => unreadBytes === 0), "they are discarded");
   for (const socket of sockets.slice(0, 2)) socket.unreadBytes = 0;
   await listener.world.advance(50);
   await flood(sockets.slice(18));
   assertEquals(ended(), 16);
 });
-
-function repeated(bytes: readonly number[]): number[] {
-  return Array.from({ length: 100 }, () => bytes).flat();
-}
 
 Deno.test("a flood of pings that begins with the socket is found by the first check", async () => {
   using listener = scriptedListener(LIMITS);

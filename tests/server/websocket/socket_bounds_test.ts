@@ -72,7 +72,7 @@ Deno.test("an unfinished message that pings keep open ends after server.body_tim
   const received = raw.receiveUntil(POLICY_VIOLATION);
   let isOpen = true;
   while (isOpen) {
-    isOpen = await raw.send(frame(PING_CODE, "still here"));
+    isOpen = await raw.send(frame(PING_CODE, ""));
     await got(await fetch(`${served.url}/health`));
   }
   assertStringIncludes(await received, POLICY_VIOLATION);
