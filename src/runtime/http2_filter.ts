@@ -26,9 +26,9 @@ type Instruction = readonly [opcode: number, operand: number, ifTrue?: number, i
 
 /**
  * Returns a socket filter that drops the TCP segments with which a client begins HTTP/2, and
- * accepts all others. Dropped are those whose whole payload is a beginning of the preface, and those
- * that begin with it. The kernel takes what it drops for lost, so that the client repeats it: a
- * piece of a body that is no more than such a beginning arrives once the connection has no filter
+ * accepts all others. Dropped are those whose whole payload is a beginning of the preface, and
+ * those that begin with it. The kernel takes what it drops for lost, so that the client repeats it:
+ * a piece of a body that is no more than such a beginning arrives once the connection has no filter
  * any more.
  */
 export function http2Filter(): Uint8Array<ArrayBuffer> {

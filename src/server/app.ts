@@ -141,14 +141,11 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, peer);
-    if (entered === null) await openSockets.nextTurn();
     const client = clientOf(call, peer);
     const stopped = entered ??
-      (call.state.inFlight.isDraining
-        ? draining()
-        : openSockets.isFull(client)
-        ? tooManySockets(limits.max_sockets_per_client)
-        : null);
+      (await openSockets.nextTurn(client)
+        ? call.state.inFlight.isDraining ? draining() : null
+        : tooManySockets(limits.max_sockets_per_client));
     if (stopped !== null) return respond(call, stopped, responder, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
