@@ -130,7 +130,7 @@ async function ended(connection: RawConnection): Promise<void> {
 
 for (const host of ["", "localhost"]) {
   Deno.test(`an HTTP/2 client that opens no window loses its connection, with the host field "${host}"`, async () => {
-    await using gateway = serveGateway(`${CONFIG}server: {write_timeout: 1s}`);
+    await using gateway = serveGateway(`${CONFIG}server: {write_timeout: 1s, http2: true}`);
     const post = (path: string, body: JsonObject) =>
       fetch(`${gateway.url}/v1${path}`, { method: "POST", body: JSON.stringify(body) });
     const { id } = await (await post("/conversations", {})).json();

@@ -71,12 +71,9 @@ export interface ServedGateway extends TestGateway, AsyncDisposable {
 export function serveGateway(config: string): ServedGateway {
   const world = newRealWorld();
   const gateway = testGateway(config, world, storeUnderTest(null));
-  const listening = listen(
-    gateway.app,
-    "127.0.0.1",
-    0,
-    newIdleLimits(gateway.gateway.generation.config.server),
-  );
+  const { server } = gateway.gateway.generation.config;
+  const { http2 } = server;
+  const listening = listen(gateway.app, "127.0.0.1", 0, newIdleLimits(server), { http2 });
   if (!listening.ok) throw new Error(listening.trouble);
 
   async function close() {

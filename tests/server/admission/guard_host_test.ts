@@ -195,7 +195,7 @@ Deno.test("of two hosts that a request names both must be the gateway's", async 
 });
 
 Deno.test("over HTTP/2 the authority of a request is its host", async () => {
-  await using gateway = serveGateway(oneProvider("http://127.0.0.1:1"));
+  await using gateway = serveGateway(`server: {http2: true}\n${oneProvider("http://127.0.0.1:1")}`);
   const session = http2.connect(gateway.url);
   const statusFor = (headers: http2.OutgoingHttpHeaders) =>
     new Promise<unknown>((resolve, reject) => {

@@ -35,7 +35,9 @@ async function statusOver2(url: string, token: string) {
 Deno.test("a token with 200 groups is admitted over HTTP/1.1 and over HTTP/2, whose headers have 16 KiB together", async () => {
   const key = await newSigningKey("k1", "RS256");
   const security = tokenSecurity({ algorithms: ["RS256"] });
-  await using served = serveGateway(security + oneProvider("http://127.0.0.1:1"));
+  await using served = serveGateway(
+    "server: {http2: true}\n" + security + oneProvider("http://127.0.0.1:1"),
+  );
   await refreshKeys(served.gateway, [key]);
   const withGroups = (count: number) => {
     const groups = Array.from({ length: count }, () => crypto.randomUUID());
