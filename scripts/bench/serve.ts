@@ -1,5 +1,5 @@
 import { openSockets } from "../../src/runtime/sockets.ts";
-import { setNoDelay } from "../../src/runtime/find_sockets.ts";
+import { setListenerOptions } from "../../src/runtime/find_sockets.ts";
 
 /**
  * Serves on a free loopback port with TCP_NODELAY and prints the port as the first line of stdout.
@@ -11,7 +11,7 @@ export function serveUntilStdinEnds(handler: (request: Request) => Response | Pr
     port: 0,
     onListen(address) {
       const opened = openSockets();
-      if (opened.kind === "open") setNoDelay(opened.sockets, address);
+      if (opened.kind === "open") setListenerOptions(opened.sockets, address, true);
       else console.error(`TCP_NODELAY is not set: ${opened.reason}`);
       console.log(address.port);
     },

@@ -5,7 +5,7 @@ import { type Connections, newConnections } from "../runtime/connections/connect
 import type { Peer } from "../runtime/peer.ts";
 import { serveLasting } from "../runtime/lasting_server.ts";
 import type { IdleLimits } from "../runtime/connections/idle_rules.ts";
-import { dropHttp2, setNoDelay } from "../runtime/find_sockets.ts";
+import { setListenerOptions } from "../runtime/find_sockets.ts";
 
 /** A listening server, or the reason why it cannot listen. */
 export type Listening =
@@ -59,10 +59,8 @@ export function listen(
   const opened = openSockets();
   const sockets = opened.kind === "open" ? opened.sockets : null;
 
-  /** Sets the options of the listening socket. */
   function prepare(sockets: Sockets, address: Deno.NetAddr) {
-    setNoDelay(sockets, address);
-    if (!http2 && !dropHttp2(sockets, address)) warn(HTTP2_TEXT);
+    if (!setListenerOptions(sockets, address, http2)) warn(HTTP2_TEXT);
   }
 
   try {

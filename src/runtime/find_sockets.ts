@@ -64,26 +64,18 @@ export function isListenerAt(
 }
 
 /**
- * Turns Nagle's algorithm off for the listening sockets at this address; accepted connections
- * inherit it. Without it small records of a stream wait up to 40 ms for the client's
- * acknowledgement.
+ * Sets the options of the listening sockets at this address, which accepted connections inherit.
+ * Nagle's algorithm is off: small records of a stream would wait up to 40 ms for the client's
+ * acknowledgement. Without `http2` they speak HTTP/1.1 only: the runtime serves HTTP/2 to every
+ * client that begins with it, and its frames below requests, such as pings, without any bound.
+ * False if the kernel refuses that.
  */
-export function setNoDelay(
-  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "setNoDelay">,
-  address: Pick<Deno.NetAddr, "hostname" | "port">,
-): void {
-  for (const descriptor of findListeners(sockets, address)) sockets.setNoDelay(descriptor);
-}
-
-/**
- * Lets the listening sockets at this address speak HTTP/1.1 only: the runtime serves HTTP/2 to
- * every client that begins with it, and its frames below requests, such as pings, without any
- * bound. False if the kernel refuses this.
- */
-export function dropHttp2(
-  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "dropHttp2">,
+export function setListenerOptions(
+  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "setNoDelay" | "dropHttp2">,
   address: Address,
+  http2: boolean,
 ): boolean {
   const listeners = findListeners(sockets, address);
-  return listeners.length > 0 && listeners.every((descriptor) => sockets.dropHttp2(descriptor));
+  for (const descriptor of listeners) sockets.setNoDelay(descriptor);
+  return http2 || listeners.length > 0 && listeners.every(sockets.dropHttp2);
 }

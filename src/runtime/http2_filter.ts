@@ -4,15 +4,9 @@
 const PREFACE = "PRI * HTTP/2.0\r\n";
 
 // Opcodes of a classic socket filter, from <linux/bpf_common.h> and <linux/filter.h>.
-const LOAD_BYTE_CODE = 0x30,
-  LOAD_BYTE_AFTER_X_CODE = 0x50,
-  LOAD_LENGTH_CODE = 0x80,
-  LOAD_STORED_CODE = 0x60;
-const STORE_CODE = 0x02,
-  COPY_TO_X_CODE = 0x07,
-  AND_CODE = 0x54,
-  SHIFT_RIGHT_CODE = 0x74,
-  SUBTRACT_X_CODE = 0x1c;
+const LOAD_BYTE_CODE = 0x30, LOAD_BYTE_AFTER_X_CODE = 0x50, LOAD_LENGTH_CODE = 0x80;
+const LOAD_STORED_CODE = 0x60, STORE_CODE = 0x02, COPY_TO_X_CODE = 0x07;
+const AND_CODE = 0x54, SHIFT_RIGHT_CODE = 0x74, SUBTRACT_X_CODE = 0x1c;
 const JUMP_IF_EQUAL_CODE = 0x15, RETURN_CODE = 0x06;
 
 /** Byte of a TCP header whose upper half is the size of the header in words of 4 bytes. */

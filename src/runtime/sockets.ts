@@ -89,13 +89,8 @@ export type OpenedSockets =
   | { readonly kind: "unavailable"; readonly reason: string };
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
-const SOL_SOCKET = 1,
-  SO_RCVBUF = 8,
-  SO_KEEPALIVE = 9,
-  SO_LINGER = 13,
-  SO_ATTACH_FILTER = 26,
-  SO_DETACH_FILTER = 27;
-const SO_ACCEPTCONN = 30;
+const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_LINGER = 13;
+const SO_ATTACH_FILTER = 26, SO_DETACH_FILTER = 27, SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 /** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
@@ -200,8 +195,6 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   /** `struct sock_fprog`: the number of instructions of the filter, and its address. */
   const filterHead = new DataView(new ArrayBuffer(16));
   filterHead.setUint16(0, filter.length / INSTRUCTION_BYTES, true);
-  // Deno's own function for an address needs the permission to call every library.
-  filterHead.setBigUint64(8, libc.symbols.memcpy(filter, filter, 0n), true);
   const text = new Uint8Array(4096);
   const decoder = new TextDecoder();
 
@@ -272,8 +265,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       libc.symbols.recv(descriptor, peeked, BigInt(MAX_DISCARDED_BYTES), DISCARD_CODE);
     },
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
-    dropHttp2: (descriptor) =>
-      setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, filterHead, filterHead.byteLength) === 0,
+    dropHttp2(descriptor) {
+      // Deno's own function for an address needs the permission to call every library.
+      filterHead.setBigUint64(8, libc.symbols.memcpy(filter, filter, 0n), true);
+      const size = filterHead.byteLength;
+      return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, filterHead, size) === 0;
+    },
     acceptAll: (descriptor) => set(descriptor, SOL_SOCKET, SO_DETACH_FILTER, 0),
     setReceiveBuffer: (descriptor, bytes) => set(descriptor, SOL_SOCKET, SO_RCVBUF, bytes),
     setKeepAlive(descriptor, firstS, intervalS, maxProbes) {
@@ -290,8 +287,6 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     },
     close() {
       libc.symbols.close(status);
-      // The kernel reads it where it was at the beginning, so that it must not be collected before.
-      filter.fill(0);
       libc.close();
     },
   };

@@ -142,10 +142,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts);
     const entered = await enter(call, req.raw, peer);
     const client = clientOf(call, peer);
-    const stopped = entered ??
-      (await openSockets.nextTurn(client)
-        ? call.state.inFlight.isDraining ? draining() : null
-        : tooManySockets(limits.max_sockets_per_client));
+    const stopped = entered ?? await refuseSocket(call, client);
     if (stopped !== null) return respond(call, stopped, responder, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
@@ -156,6 +153,13 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
     return opened instanceof Response ? opened : respond(call, opened, responder);
+  }
+
+  /** Returns the refusal of a further socket; null when it may be opened. */
+  async function refuseSocket(call: Call, client: string): Promise<Failed | null> {
+    const mayOpen = await openSockets.nextTurn(client);
+    if (call.state.inFlight.isDraining) return draining();
+    return mayOpen ? null : tooManySockets(limits.max_sockets_per_client);
   }
 
   async function wrongMethod(

@@ -3,7 +3,7 @@ import { openSockets } from "../../src/runtime/sockets.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
 import { connectRaw } from "../server/raw_connection.ts";
-import { findListeners, setNoDelay } from "../../src/runtime/find_sockets.ts";
+import { findListeners, setListenerOptions } from "../../src/runtime/find_sockets.ts";
 
 const SOL_TCP = 6, TCP_NODELAY = 1;
 
@@ -58,12 +58,17 @@ Deno.test("a listener sets TCP_NODELAY on its own socket only, whatever else the
   const locals = ["127.0.0.1 8080", "127.0.0.1 8080", "127.0.0.1 8081", null, "127.0.0.1 8080"];
   const listening = new Set([1, 2, 4]);
   const set: number[] = [];
-  setNoDelay({
-    bound: () => locals.length,
-    local: (descriptor) => locals[descriptor] ?? null,
-    isListening: (descriptor) => listening.has(descriptor),
-    setNoDelay: (descriptor) => void set.push(descriptor),
-  }, address);
+  setListenerOptions(
+    {
+      bound: () => locals.length,
+      local: (descriptor) => locals[descriptor] ?? null,
+      isListening: (descriptor) => listening.has(descriptor),
+      setNoDelay: (descriptor) => void set.push(descriptor),
+      dropHttp2: () => true,
+    },
+    address,
+    true,
+  );
   assertEquals(set, [1, 4]);
 });
 

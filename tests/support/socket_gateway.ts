@@ -14,7 +14,7 @@ import { firstGeneration, parsedConfig } from "./parsed_config.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
-import { setNoDelay } from "../../src/runtime/find_sockets.ts";
+import { setListenerOptions } from "../../src/runtime/find_sockets.ts";
 
 /** A gateway that listens on its own port and gives the test access to its parts. */
 export interface SocketGateway extends AsyncDisposable {
@@ -81,7 +81,7 @@ export function socketGateway(
     { hostname: "127.0.0.1", port: 0, signal: stop.signal, onListen() {} },
     (request, info) => app(request, connections.enter(request, info)),
   );
-  setNoDelay(sockets, server.addr);
+  setListenerOptions(sockets, server.addr, true);
   const limits = newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 });
   const connections = newConnections(sockets, server.addr, limits, real);
   const url = `http://127.0.0.1:${server.addr.port}`;
