@@ -9,6 +9,7 @@ import { policyOf } from "../../redaction/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";
+import { boundPongs } from "../../runtime/pongs.ts";
 import { takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
 import type { OpenSockets } from "./open_sockets.ts";
@@ -195,12 +196,7 @@ function serveSocket(
     },
   });
   const { body_timeout } = server;
-  const unfinished = newUnfinishedRules(id, client, admission, world, body_timeout, (reason) => {
-    isFlood ||= reason === "flood";
-    end(...GIVE_UPS[reason]);
-    // The runtime would take more fragments until the client closes its side.
-    peer.abort?.();
-  });
+  const unfinished = newUnfinishedRules(id, client, admission, world, body_timeout, giveUp);
   /** Small messages that have not begun, the oldest first. */
   const inbox: Data[] = [];
   let isEnding = false;
@@ -212,6 +208,7 @@ function serveSocket(
   let messageArrived = (_bytes: number) => {};
   let messageSent = (_text: string) => {};
   socket.binaryType = "arraybuffer";
+  boundPongs(socket, world, () => giveUp("flood"));
 
   // The connection counts from here: there are no events for a client that disconnects before.
   socket.onopen = () => {
@@ -342,6 +339,13 @@ function serveSocket(
   function waiting(data: Data, message: Promise<Message>): EnteringMessage {
     const chars = sizeOf(data);
     return { chars, streamId: isLarge(chars) ? null : () => findStreamId(data), message };
+  }
+
+  function giveUp(reason: GiveUpReason): void {
+    isFlood ||= reason === "flood";
+    end(...GIVE_UPS[reason]);
+    // The runtime would take more fragments until the client closes its side.
+    peer.abort?.();
   }
 
   function dropUnread(): void {

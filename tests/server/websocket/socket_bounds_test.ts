@@ -2,7 +2,13 @@ import { assert, assertEquals, assertStringIncludes } from "../../support/assert
 import { got, verdictOf } from "../../support/chat_call.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
 import { oneProvider } from "../../support/gateway.ts";
-import { CONTINUES_CODE, frame, handshake, TEXT_CODE } from "../../support/raw_frames.ts";
+import {
+  CONTINUES_CODE,
+  frame,
+  handshake,
+  PONG_CODE,
+  TEXT_CODE,
+} from "../../support/raw_frames.ts";
 import { create } from "../../support/socket_client.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
@@ -107,6 +113,19 @@ Deno.test("a client may open as many sockets as server.max_sockets_per_client, a
   await one.close();
   await using three = await served.open();
   assertEquals((await three.turn(create())).output, "yes");
+});
+
+Deno.test("a flood of pongs ends its socket, which counts as one of its client for a while", async () => {
+  await using served = serve("max_sockets_per_client: 1");
+  await using raw = await connectRaw(served.url);
+  await raw.send(handshake(new URL(served.url).host));
+  await raw.receiveUntil("\r\n\r\n");
+  await raw.send(frame(PONG_CODE, "").repeat(200) + frame(TEXT_CODE, "{}"));
+  assertEquals(await raw.receiveUntil("}"), "", "the message is not answered");
+  await served.gateway.state.inFlight.idle();
+  assertEquals(await served.sockets(), 0);
+  const refused = await fetch(`${served.url}/v1/responses`);
+  assertEquals(verdictOf(await got(refused))[2], "too_many_sockets");
 });
 
 Deno.test("the sockets of one key leave those of another", async () => {
