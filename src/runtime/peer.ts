@@ -28,6 +28,11 @@ export interface Peer {
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
   /**
+   * Resolves when the connection is found among the sockets of the process, or a search of all has
+   * not found it. Absent if `disconnect` is.
+   */
+  readonly located?: () => Promise<void>;
+  /**
    * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again
    * and again. `headBytes` is the least size of its handshake. Absent if `disconnect` is.
    */

@@ -67,6 +67,8 @@ export function newConnections(
     locate,
     locateNow: (connection) => locate(connection, MAX_URGENT_DESCRIPTORS),
   });
+  /** Tasks that wait for the end of a sweep. */
+  const afterSweep: (() => void)[] = [];
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
@@ -98,13 +100,16 @@ export function newConnections(
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
       abort: () => endings.soon(connection),
+      async located() {
+        // A sweep that is under way may have passed its descriptor.
+        for (let left = isSweeping ? 2 : 1; left > 0; left--) {
+          if (isClosed || findNow(connection)) return;
+          await new Promise<void>((go) => void afterSweep.push(go));
+        }
+      },
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
-        // A client may have come back from the port of a connection that was closed.
-        if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
-          connection.descriptor = null;
-        }
-        if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
+        findNow(connection);
         const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
@@ -121,6 +126,16 @@ export function newConnections(
     };
     byKey.set(key, connection);
     return connection;
+  }
+
+  /** Returns true if the descriptor is known, or found where the kernel puts new ones. */
+  function findNow(connection: Connection): boolean {
+    // A client may have come back from the port of a connection that was closed.
+    if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
+      connection.descriptor = null;
+    }
+    if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
+    return connection.descriptor !== null;
   }
 
   /**
@@ -239,6 +254,7 @@ export function newConnections(
     isSweeping = false;
     earliestMs = clock.now() + bound / MAX_DESCRIPTORS_PER_MS;
     if (!isClosed) plan();
+    for (const go of afterSweep.splice(0)) go();
   }
 
   return {
@@ -268,6 +284,7 @@ export function newConnections(
     close() {
       isClosed = true;
       cancel();
+      for (const go of afterSweep.splice(0)) go();
       deliveries.close();
       endings.close();
       watches.close();

@@ -164,6 +164,34 @@ Deno.test("little of what a socket sends waits in the kernel", async () => {
   listener.connections.close();
 });
 
+Deno.test("a connection far from the free descriptors is found by a sweep of all, and bounded from the beginning", async () => {
+  using listener = scriptedListener(LIMITS, 2_048);
+  const socket = listener.connect(1_500, 40_001);
+  const { peer } = listener.request(40_001);
+  let isLocated = false;
+  const located = peer.located?.().then(() => isLocated = true);
+  await Promise.resolve();
+  assertEquals(isLocated, false);
+  await listener.world.advance(1_000);
+  await located;
+  peer.watchMessages?.(0, () => {});
+  assertEquals(socket.receiveBufferBytes, 64 * KIB);
+});
+
+Deno.test("the wait for a connection ends when a sweep has not found it, and when the listener closes", async () => {
+  using listener = scriptedListener(LIMITS);
+  const gone = listener.request(40_001).peer.located?.();
+  await listener.world.advance(1_000);
+  await gone;
+  const { peer } = listener.request(40_002);
+  const closed = peer.located?.();
+  listener.sockets.looks = 0;
+  listener.connections.close();
+  await closed;
+  await peer.located?.();
+  assertEquals(listener.sockets.looks, 0, "nothing is looked for any more");
+});
+
 Deno.test("the more sockets have unfinished messages, the less of each waits in the kernel: 2 MiB for all, at least 4 KiB for one", async () => {
   using listener = scriptedListener(LIMITS, 2_048);
   const sockets = Array.from({ length: 1_000 }, (_, index) => {

@@ -3,12 +3,13 @@ import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
 import { got } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
 import { openLine } from "../../support/line.ts";
-import { oneProvider } from "../../support/gateway.ts";
+import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { ENDS_RESET_HANDSHAKES } from "../../support/runtime.ts";
 import { refusalOf } from "../../support/state_call.ts";
 import { handshake } from "../../support/raw_frames.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
 import { saying, wordStreams } from "../../support/word_stream.ts";
+import { scriptedWorld } from "../../support/world.ts";
 import { connectRaw } from "../raw_connection.ts";
 
 const CONFIG = oneProvider("http://up.test");
@@ -37,6 +38,21 @@ Deno.test("a request without an upgrade is refused with upgrade_required", async
   assertEquals(response.headers.get("upgrade"), "websocket");
   assertMatch(response.headers.get("x-gateway-request-id") ?? "", /^[0-9a-f-]{36}$/);
   assertEquals(refusalOf(await got(response)), [426, "upgrade_required", null]);
+});
+
+Deno.test("a handshake waits until its connection is found, so that what the socket brings is bounded", async () => {
+  const { app } = testGateway(CONFIG, scriptedWorld());
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const located = () => promise.then(() => void order.push("found"));
+  const response = app(new Request("http://localhost/v1/responses"), { located });
+  const answered = response.then(() => order.push("answered"));
+  await app(new Request("http://localhost/health"));
+  order.push("others");
+  resolve();
+  await answered;
+  assertEquals(order, ["others", "found", "answered"]);
+  assertEquals((await got(await response)).status, 426);
 });
 
 Deno.test("an incomplete handshake is refused, and affects no other client", async () => {
