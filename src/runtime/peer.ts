@@ -15,8 +15,7 @@ export interface Peer {
   readonly whenTaken?: (task: () => void) => void;
   /**
    * The request was admitted. Without this the bytes of a body in chunks are not known from those
-   * of a next request. Absent if `disconnect` is, and for small
-   * requests without a body.
+   * of a next request. Absent if `disconnect` is.
    */
   readonly admitted?: () => void;
   /** Settles when the runtime has sent the response of the request, or could not. */

@@ -215,8 +215,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   /** Returns the sent bytes that `info` has, each once; null if the kernel does not count them. */
   function sentBytes(): number | null {
     if ((size[0] ?? 0) < FULL_TCP_INFO_BYTES) return null;
-    const retransmitted = fields.getBigUint64(RETRANSMITTED_BYTES_OFFSET, true);
-    return Number(fields.getBigUint64(SENT_BYTES_OFFSET, true) - retransmitted);
+    return countAt(SENT_BYTES_OFFSET) - countAt(RETRANSMITTED_BYTES_OFFSET);
+  }
+
+  /** Returns a number of 64 bits in `info`; a `BigInt` would take longer than the call. */
+  function countAt(offset: number): number {
+    return fields.getUint32(offset + 4, true) * 2 ** 32 + fields.getUint32(offset, true);
   }
 
   function set(descriptor: number, level: number, name: number, value: number): void {
@@ -241,9 +245,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
       if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
       const unsentBytes = fields.getUint32(UNSENT_BYTES_OFFSET, true);
-      const acknowledgedBytes = Number(fields.getBigUint64(ACKNOWLEDGED_BYTES_OFFSET, true));
+      const acknowledgedBytes = countAt(ACKNOWLEDGED_BYTES_OFFSET);
       return {
-        receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES_OFFSET, true)),
+        receivedBytes: countAt(RECEIVED_BYTES_OFFSET),
         silentMs: fields.getUint32(LAST_RECEIVED_MS_OFFSET, true),
         isDelivered: fields.getUint32(UNACKED_SEGMENTS_OFFSET, true) === 0 && unsentBytes === 0,
         acknowledgedBytes,

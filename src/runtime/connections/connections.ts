@@ -47,6 +47,9 @@ const NOTHING_REQUESTED: Requested & Pick<Connection, "acceptsAll"> = {
   acceptsAll: false,
 };
 
+/** The admission of a request of which nothing is counted. */
+const NOTHING_COUNTED = () => {};
+
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
@@ -317,7 +320,7 @@ export function newConnections(
       return {
         ...connection,
         completed,
-        ...counted !== null && { admitted: counted.admitted },
+        admitted: counted?.admitted ?? NOTHING_COUNTED,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);
