@@ -13,6 +13,7 @@ import { socketFloods } from "./socket_floods.ts";
 import { storedObjects } from "./stored_objects.ts";
 import { strictCalls } from "./strict_calls.ts";
 import type { Attack } from "./support.ts";
+import { unfinishedHeads } from "./unfinished_heads.ts";
 import { unreadFiles, unreadResponses } from "./unread_responses.ts";
 
 /** All attacks, in the order of their rows. */
@@ -33,4 +34,5 @@ export const ATTACKS: readonly Attack[] = [
   images,
   rateBuckets,
   drawnModels,
+  unfinishedHeads,
 ];

@@ -93,7 +93,8 @@ const server = section({
     ),
   http2: flag().prefault(false)
     .describe(
-      "Accept clients that begin with HTTP/2. What they send besides requests has no bound, so only behind a proxy that you trust.",
+      "Accept clients that begin with HTTP/2. What they send besides requests has no bound, so only behind a proxy that you trust. " +
+        "On Linux only: other systems accept them in any case.",
     ),
   allowed_hosts: z.array(hostName).default([])
     .describe(

@@ -64,6 +64,11 @@ export function isListenerAt(
 }
 
 /**
+ * Connections that may wait until the runtime accepts them: the most that Linux permits by default.
+ */
+const MAX_BACKLOG = 4_096;
+
+/**
  * Sets the options of the listening sockets at this address, which accepted connections inherit.
  * Nagle's algorithm is off: small records of a stream would wait up to 40 ms for the client's
  * acknowledgement. Without `http2` they speak HTTP/1.1 only: the runtime serves HTTP/2 to every
@@ -71,11 +76,17 @@ export function isListenerAt(
  * False if the kernel refuses that.
  */
 export function setListenerOptions(
-  sockets: Pick<Sockets, "bound" | "local" | "isListening" | "setNoDelay" | "dropHttp2">,
+  sockets: Pick<
+    Sockets,
+    "bound" | "local" | "isListening" | "setBacklog" | "setNoDelay" | "dropHttp2"
+  >,
   address: Address,
   http2: boolean,
 ): boolean {
   const listeners = findListeners(sockets, address);
-  for (const descriptor of listeners) sockets.setNoDelay(descriptor);
+  for (const descriptor of listeners) {
+    sockets.setNoDelay(descriptor);
+    sockets.setBacklog(descriptor, MAX_BACKLOG);
+  }
   return http2 || listeners.length > 0 && listeners.every(sockets.dropHttp2);
 }

@@ -1,5 +1,7 @@
 // Until the abort signal of a request costs less than a sixth of a small request.
 
+import type { FieldList } from "../core/header_fields.ts";
+
 /**
  * The runtime's own form of a request from its listener, of which these members are undocumented.
  */
@@ -19,6 +21,24 @@ export function listenerRequest(request: Request): ListenerRequest | null {
     .find(({ description }) => description === "request");
   const inner: unknown = innerSymbol === undefined ? null : Reflect.get(request, innerSymbol);
   return isListenerRequest(inner) ? inner : null;
+}
+
+/**
+ * Returns the header fields of a request from its listener, in the order in which they arrived;
+ * null for any other request.
+ */
+export function listenerFields(request: Request): FieldList | null {
+  const list = listenerRequest(request)?.headerList;
+  return isFieldList(list) ? list : null;
+}
+
+function isFieldList(list: unknown): list is FieldList {
+  return Array.isArray(list) && (list.length === 0 || isField(list[0]));
+}
+
+function isField(field: unknown): boolean {
+  return Array.isArray(field) && field.length === 2 && typeof field[0] === "string" &&
+    typeof field[1] === "string";
 }
 
 function isListenerRequest(inner: unknown): inner is ListenerRequest {

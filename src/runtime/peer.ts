@@ -13,6 +13,11 @@ export interface Peer {
    * has ended. Absent if `disconnect` is.
    */
   readonly whenTaken?: (task: () => void) => void;
+  /**
+   * The request was admitted. Without this the bytes of a body in chunks are not known from those
+   * of a next request. Absent if `disconnect` is.
+   */
+  readonly admitted?: () => void;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
   /**

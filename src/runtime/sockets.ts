@@ -32,6 +32,8 @@ export const MAX_PEEKED_BYTES = 64 * 1024;
 export interface Sockets {
   /** Returns a number above every open descriptor. */
   bound(): number;
+  /** Returns the resident memory of this process in bytes; 0 if it is not known. */
+  residentBytes(): number;
   /**
    * Returns the local address of a socket as `ADDRESS PORT`; null if the descriptor is not a TCP or
    * UDP socket.
@@ -53,11 +55,11 @@ export interface Sockets {
   shutDown(descriptor: number): void;
   /**
    * Shuts the connection down and makes `close` reset it, so that a blocked sender does not wait
-   * for buffer space.
+   * for buffer space. Unread bytes are discarded: the runtime would read them even so.
    */
   abort(descriptor: number): void;
-  /** Discards the unread bytes, which the runtime would read even after an abort. */
-  discardUnread(descriptor: number): void;
+  /** Sets how many connections may wait until a listener accepts them, up to `somaxconn`. */
+  setBacklog(descriptor: number, connections: number): void;
   /** Disables Nagle's algorithm; accepted connections inherit the option from their listener. */
   setNoDelay(descriptor: number): void;
   /**
@@ -99,7 +101,7 @@ const PEEK_CODE = 0x02 | 0x40;
 const DISCARD_CODE = 0x20 | 0x40, MAX_DISCARDED_BYTES = 0x7fff_ffff;
 const FIONREAD = 0x541b, SHUT_RDWR = 2, O_RDONLY_CLOEXEC = 0x80000;
 
-/** The file with the size of the descriptor table. Deno itself may not read it. */
+/** The file with the size of the descriptor table and of memory. Deno itself may not read it. */
 const STATUS_PATH = "/proc/self/status\0";
 
 /** Fields of `struct tcp_info` (linux/tcp.h) since Linux 4.6, and the last two since 4.19. */
@@ -116,6 +118,7 @@ const SYMBOLS = {
   ioctl: { parameters: ["i32", "u64", "buffer"], result: "i32" },
   recv: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
   shutdown: { parameters: ["i32", "i32"], result: "i32" },
+  listen: { parameters: ["i32", "i32"], result: "i32" },
   open: { parameters: ["buffer", "i32"], result: "i32" },
   pread: { parameters: ["i32", "buffer", "usize", "i64"], result: "isize" },
   dup: { parameters: ["i32"], result: "i32" },
@@ -198,15 +201,10 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   const text = new Uint8Array(4096);
   const decoder = new TextDecoder();
 
-  /**
-   * Returns the size of the kernel's descriptor table, at most about twice the number that was
-   * needed.
-   */
-  function bound(): number {
-    // Listing the descriptors takes milliseconds when there are thousands.
+  /** Returns the number of this pattern in the status of the process; 0 if there is none. */
+  function statusNumber(pattern: RegExp): number {
     const length = libc.symbols.pread(status, text, BigInt(text.length), 0n);
-    const found = /^FDSize:\s*(\d+)$/m.exec(decoder.decode(text.subarray(0, Number(length))));
-    return Number(found?.[1] ?? 0);
+    return Number(pattern.exec(decoder.decode(text.subarray(0, Number(length))))?.[1] ?? 0);
   }
 
   function addressBy(ask: typeof getsockname, descriptor: number): string | null {
@@ -217,8 +215,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   /** Returns the sent bytes that `info` has, each once; null if the kernel does not count them. */
   function sentBytes(): number | null {
     if ((size[0] ?? 0) < FULL_TCP_INFO_BYTES) return null;
-    const retransmitted = fields.getBigUint64(RETRANSMITTED_BYTES_OFFSET, true);
-    return Number(fields.getBigUint64(SENT_BYTES_OFFSET, true) - retransmitted);
+    return countAt(SENT_BYTES_OFFSET) - countAt(RETRANSMITTED_BYTES_OFFSET);
+  }
+
+  /** Returns a number of 64 bits in `info`; a `BigInt` would take longer than the call. */
+  function countAt(offset: number): number {
+    return fields.getUint32(offset + 4, true) * 2 ** 32 + fields.getUint32(offset, true);
   }
 
   function set(descriptor: number, level: number, name: number, value: number): void {
@@ -227,7 +229,10 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   }
 
   return {
-    bound,
+    // The size of the kernel's descriptor table is at most about twice the number that was needed.
+    // Listing the descriptors takes milliseconds when there are thousands.
+    bound: () => statusNumber(/^FDSize:\s*(\d+)$/m),
+    residentBytes: () => statusNumber(/^VmRSS:\s*(\d+) kB$/m) * 1024,
     local: (descriptor) => addressBy(getsockname, descriptor),
     remote: (descriptor) => addressBy(getpeername, descriptor),
     isListening(descriptor) {
@@ -240,9 +245,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
       if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
       const unsentBytes = fields.getUint32(UNSENT_BYTES_OFFSET, true);
-      const acknowledgedBytes = Number(fields.getBigUint64(ACKNOWLEDGED_BYTES_OFFSET, true));
+      const acknowledgedBytes = countAt(ACKNOWLEDGED_BYTES_OFFSET);
       return {
-        receivedBytes: Number(fields.getBigUint64(RECEIVED_BYTES_OFFSET, true)),
+        receivedBytes: countAt(RECEIVED_BYTES_OFFSET),
         silentMs: fields.getUint32(LAST_RECEIVED_MS_OFFSET, true),
         isDelivered: fields.getUint32(UNACKED_SEGMENTS_OFFSET, true) === 0 && unsentBytes === 0,
         acknowledgedBytes,
@@ -260,10 +265,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     abort(descriptor) {
       setsockopt(descriptor, SOL_SOCKET, SO_LINGER, noLinger, noLinger.byteLength);
       shutdown(descriptor, SHUT_RDWR);
-    },
-    discardUnread(descriptor) {
       libc.symbols.recv(descriptor, peeked, BigInt(MAX_DISCARDED_BYTES), DISCARD_CODE);
     },
+    setBacklog: (descriptor, connections) => void libc.symbols.listen(descriptor, connections),
     setNoDelay: (descriptor) => set(descriptor, IPPROTO_TCP, TCP_NODELAY, 1),
     dropHttp2(descriptor) {
       // Deno's own function for an address needs the permission to call every library.

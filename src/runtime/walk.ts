@@ -7,8 +7,8 @@ export type Later = (task: () => void) => void;
 export const MAX_STEPS_PER_TURN = 128;
 
 /**
- * Calls `visit` for every number from 0 to below `bound`, at most `MAX_STEPS_PER_TURN` times in one
- * turn of the event loop; the first turn is the current one. Calls `done` after the last number, or
+ * Calls `visit` for every number from 0 to below `bound`, at most `maxSteps` times in one turn of
+ * the event loop; the first turn is the current one. Calls `done` after the last number, or
  * after `visit` returned false.
  */
 export function walk(
@@ -16,11 +16,12 @@ export function walk(
   visit: (number: number) => boolean,
   later: Later,
   done: () => void,
+  maxSteps = MAX_STEPS_PER_TURN,
 ): void {
   let next = 0;
 
   function go() {
-    const end = Math.min(bound, next + MAX_STEPS_PER_TURN);
+    const end = Math.min(bound, next + maxSteps);
     while (next < end) {
       if (!visit(next++)) return done();
     }

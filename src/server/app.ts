@@ -114,6 +114,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       earlyUnwatch?.();
       return respond(call, stopped, responder, peer);
     }
+    peer.admitted?.();
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const answered = await runEndpoint(call, req, endpoint, limits);

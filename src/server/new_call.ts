@@ -7,8 +7,8 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
-import { listenerRequest } from "../runtime/listener_request.ts";
-import { type FieldList, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
+import { listenerFields } from "../runtime/listener_request.ts";
+import { FieldTable, type RequestHeaders } from "../core/header_fields.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
@@ -68,15 +68,6 @@ export function newCall(
  * this process, `Headers` is used.
  */
 export function requestHeaders(request: Request): RequestHeaders {
-  const list = listenerRequest(request)?.headerList;
-  return isFieldList(list) ? new FieldTable(list) : request.headers;
-}
-
-function isFieldList(list: unknown): list is FieldList {
-  return Array.isArray(list) && (list.length === 0 || isField(list[0]));
-}
-
-function isField(field: unknown): boolean {
-  return Array.isArray(field) && field.length === 2 && typeof field[0] === "string" &&
-    typeof field[1] === "string";
+  const list = listenerFields(request);
+  return list === null ? request.headers : new FieldTable(list);
 }

@@ -53,23 +53,26 @@ Deno.test({
   },
 });
 
-Deno.test("a listener sets TCP_NODELAY on its own socket only, whatever else the process has open", () => {
+Deno.test("a listener sets TCP_NODELAY and its backlog on its own socket only, whatever else the process has open", () => {
   const address = { hostname: "127.0.0.1", port: 8080 };
   const locals = ["127.0.0.1 8080", "127.0.0.1 8080", "127.0.0.1 8081", null, "127.0.0.1 8080"];
   const listening = new Set([1, 2, 4]);
   const set: number[] = [];
+  const backlogs: (readonly number[])[] = [];
   setListenerOptions(
     {
       bound: () => locals.length,
       local: (descriptor) => locals[descriptor] ?? null,
       isListening: (descriptor) => listening.has(descriptor),
       setNoDelay: (descriptor) => void set.push(descriptor),
+      setBacklog: (...backlog) => void backlogs.push(backlog),
       dropHttp2: () => true,
     },
     address,
     true,
   );
   assertEquals(set, [1, 4]);
+  assertEquals(backlogs, [[1, 4_096], [4, 4_096]]);
 });
 
 Deno.test({

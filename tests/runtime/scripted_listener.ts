@@ -26,15 +26,23 @@ export interface ScriptedListener extends Disposable {
   /** Bytes arrive on a connection. */
   receive(socket: ScriptedSocket, bytes: number): void;
   /** A request arrives; it is one of HTTP/2 without a `Host` field. */
-  request(port: number, headers?: Readonly<Record<string, string>>): ScriptedRequest;
+  request(
+    port: number,
+    headers?: Readonly<Record<string, string>>,
+    method?: string,
+  ): ScriptedRequest;
   /** The descriptors that were shut down. */
   shutDown(): readonly number[];
 }
 
-/** Listens on port 8080 with descriptors below `bound`. */
-export function scriptedListener(limits: IdleLimits, bound = 64): ScriptedListener {
+/**
+ * Listens on port 8080 with descriptors below `bound`, in a process with this resident memory; 0 if
+ * it is not known.
+ */
+export function scriptedListener(limits: IdleLimits, bound = 64, resident = 0): ScriptedListener {
   const world = scriptedWorld();
   const sockets = scriptedSockets(bound, world.now);
+  sockets.resident = resident;
   const address = { hostname: "127.0.0.1", port: 8080 };
   const connections = newConnections(sockets, address, limits, world);
   return {
@@ -50,10 +58,10 @@ export function scriptedListener(limits: IdleLimits, bound = 64): ScriptedListen
       socket.receivedBytes += bytes;
       socket.receivedMs = world.now();
     },
-    request(port, headers = { host: "localhost" }) {
+    request(port, headers = { host: "localhost" }, method = "GET") {
       const { promise: completed, resolve } = Promise.withResolvers<void>();
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
-      const request = new Request("http://localhost/", { headers: { ...headers } });
+      const request = new Request("http://localhost/", { method, headers: { ...headers } });
       return {
         peer: connections.enter(request, { remoteAddr, completed }),
         end() {

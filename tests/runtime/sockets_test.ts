@@ -73,14 +73,21 @@ Deno.test("aborting a connection ends a sender that waits for buffer space", asy
   });
 });
 
-Deno.test("of an aborted connection whose unread bytes are discarded nothing more is read", async () => {
+Deno.test("of an aborted connection nothing more is read", async () => {
   await withConnection(async (sockets, descriptor, { accepted, client }) => {
     await client.write(new Uint8Array(1_000));
     assertEquals(sockets.unreadBytes(descriptor), 1_000);
     sockets.abort(descriptor);
-    sockets.discardUnread(descriptor);
     assertEquals(await accepted.read(new Uint8Array(2_000)), null);
   });
+});
+
+Deno.test("the resident memory is that of this process", () => {
+  const opened = openSockets();
+  assert(opened.kind === "open");
+  const bytes = opened.sockets.residentBytes();
+  assert(bytes > Deno.memoryUsage().rss / 2 && bytes < Deno.memoryUsage().rss * 2);
+  opened.sockets.close();
 });
 
 Deno.test("a descriptor that is not a connection has neither addresses nor statistics", () => {

@@ -25,6 +25,10 @@ export interface ScriptedSockets extends Sockets {
   readonly open: Map<number, ScriptedSocket>;
   /** Numbers whose remote end was looked at since the count was set to 0. */
   looks: number;
+  /** Resident memory in bytes; 0 if it is not known. */
+  resident: number;
+  /** Descriptors that `acceptAll` was called with. */
+  readonly accepting: number[];
   isClosed: boolean;
 }
 
@@ -56,8 +60,13 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
   return {
     open,
     looks: 0,
+    resident: 0,
+    accepting: [],
     isClosed: false,
     bound: () => bound,
+    residentBytes() {
+      return this.resident;
+    },
     local: (descriptor) => open.get(descriptor)?.local ?? null,
     remote(descriptor) {
       this.looks++;
@@ -75,17 +84,16 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.isShutDown = true;
     },
-    discardUnread(descriptor) {
-      const socket = open.get(descriptor);
-      if (socket !== undefined) socket.unreadBytes = 0;
-    },
     abort(descriptor) {
       const socket = open.get(descriptor);
-      if (socket !== undefined) socket.isShutDown = true;
+      if (socket !== undefined) Object.assign(socket, { isShutDown: true, unreadBytes: 0 });
     },
+    setBacklog() {},
     setNoDelay() {},
     dropHttp2: () => true,
-    acceptAll() {},
+    acceptAll(descriptor) {
+      this.accepting.push(descriptor);
+    },
     setReceiveBuffer(descriptor, bytes) {
       const socket = open.get(descriptor);
       if (socket !== undefined) socket.receiveBufferBytes = bytes;

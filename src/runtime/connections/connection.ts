@@ -3,12 +3,13 @@
 import type { Peer } from "../peer.ts";
 import type { IdleState } from "./idle_rules.ts";
 import type { Traffic } from "../sockets.ts";
+import type { Requested } from "./unfinished_heads.ts";
 
 /**
  * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
  * listener's clock.
  */
-export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
+export interface Connection extends Omit<Peer, "whenTaken" | "completed" | "admitted"> {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
@@ -28,6 +29,11 @@ export interface Connection extends Omit<Peer, "whenTaken" | "completed"> {
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
   acknowledgedBytes: IdleState["acknowledgedBytes"];
+  requestBytes: Requested["requestBytes"];
+  lookedRequests: Requested["lookedRequests"];
+  unfinished: Requested["unfinished"];
+  /** True if its socket has no filter: its first bytes have passed. */
+  acceptsAll: boolean;
   /** Bytes that wait for the client, as of the last sweep. */
   write: WriteState;
   /** Counts the end of a request in flight. */

@@ -8,6 +8,7 @@ import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "./message_watch.ts";
+import { newUnfinishedHeads, type Requested } from "./unfinished_heads.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
@@ -22,10 +23,33 @@ export interface Connections {
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
 /**
+ * Interval between two looks at the resident memory of the process, and the growth after which the
+ * next sweep does not wait: bytes that arrive before a request are held without it.
+ */
+const MEMORY_INTERVAL_MS = 50, MAX_UNSEEN_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Descriptors that such a sweep looks at in one turn of the event loop: a turn in which connections
+ * bring many bytes takes up to a second.
+ */
+const MAX_URGENT_STEPS = 4_096;
+
+/**
  * Bytes that arrived less than this many milliseconds ago may still wait for the runtime to read
  * them.
  */
 const MAX_UNREAD_MS = 1_000;
+
+/** State of a connection that has not received any byte. */
+const NOTHING_REQUESTED: Requested & Pick<Connection, "acceptsAll"> = {
+  requestBytes: 0,
+  lookedRequests: 0,
+  unfinished: null,
+  acceptsAll: false,
+};
+
+/** The admission of a request of which nothing is counted. */
+const NOTHING_COUNTED = () => {};
 
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
@@ -62,6 +86,7 @@ export function newConnections(
   const isOurs = localEnds(address);
   const intervalMs = sweepInterval(limits);
   const endings = newEndings(sockets, clock, sweepSoon);
+  const heads = newUnfinishedHeads(sockets, clock);
   const watches = newMessageWatches(sockets, clock, sweepSoon);
   const deliveries = newDeliveries(sockets, clock, {
     locate,
@@ -72,9 +97,14 @@ export function newConnections(
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
+  /** True if the next sweep looks for unfinished heads. */
+  let isUrgent = false;
   let earliestMs = 0;
   let isClosed = false;
   let cancel = clock.after(intervalMs, sweep);
+  /** The least resident memory since the last sweep began. */
+  let residentBytes = sockets.residentBytes();
+  let cancelMemory = residentBytes > 0 ? clock.after(MEMORY_INTERVAL_MS, lookAtMemory) : null;
 
   function add(key: string): Connection {
     const connection: Connection = {
@@ -88,6 +118,7 @@ export function newConnections(
       isEnding: false,
       write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
+      ...NOTHING_REQUESTED,
       ended() {
         connection.inFlight--;
         connection.sinceMs = clock.now();
@@ -109,6 +140,8 @@ export function newConnections(
       },
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
+        // What follows belongs to no request, also when the socket has ended.
+        connection.requestBytes = Infinity;
         findNow(connection);
         const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
@@ -162,6 +195,20 @@ export function newConnections(
     if (!isSweeping) plan();
   }
 
+  function lookAtMemory() {
+    cancelMemory = clock.after(MEMORY_INTERVAL_MS, lookAtMemory);
+    const bytes = sockets.residentBytes();
+    if (bytes - residentBytes > MAX_UNSEEN_BYTES) {
+      isUrgent = true;
+      if (isSweeping || clock.now() < earliestMs) sweepSoon();
+      else {
+        cancel();
+        sweep();
+      }
+    }
+    residentBytes = Math.min(residentBytes, bytes);
+  }
+
   function plan() {
     cancel();
     const ms = isHurried ? Math.max(0, earliestMs - clock.now()) : intervalMs;
@@ -170,9 +217,12 @@ export function newConnections(
 
   function sweep() {
     sweeps++;
-    const pauseMs = isHurried ? 0 : SLICE_PAUSE_MS;
+    residentBytes = sockets.residentBytes();
+    const pauseMs = isHurried || isUrgent ? 0 : SLICE_PAUSE_MS;
+    const maxSteps = isUrgent ? MAX_URGENT_STEPS : MAX_STEPS_PER_TURN;
     isSweeping = true;
     isHurried = false;
+    isUrgent = false;
     const later = (task: () => void) => {
       if (!isClosed) cancel = clock.after(pauseMs, task);
     };
@@ -185,7 +235,11 @@ export function newConnections(
         return true;
       },
       later,
-      () => forgetGone(later, bound),
+      () => {
+        if (!heads.end()) isHurried = isUrgent = true;
+        forgetGone(later, bound, maxSteps);
+      },
+      maxSteps,
     );
   }
 
@@ -206,16 +260,18 @@ export function newConnections(
     connection.descriptor = descriptor;
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
+    // A client may have come back from the same port since the last sweep: then this is a new one.
+    const isNew = traffic.receivedBytes === 0;
+    if (isNew) Object.assign(connection, NOTHING_REQUESTED);
     // Its first bytes were accepted, so it is not one of HTTP/2.
-    if (traffic.receivedBytes > 0) sockets.acceptAll(descriptor);
+    else if (!connection.acceptsAll) sockets.acceptAll(descriptor);
+    connection.acceptsAll = !isNew;
     const now = clock.now();
     connection.write = writeStateAt(connection.write, traffic, now);
     if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
     if (connection.inFlight > 0) return;
-    // A client may have come back from the same port since the last sweep: then this is a new one.
-    if (traffic.receivedBytes === 0) {
-      Object.assign(connection, newIdleState(now - traffic.silentMs));
-    }
+    if (isNew) Object.assign(connection, newIdleState(now - traffic.silentMs));
+    heads.look(connection, descriptor, traffic);
     if (isTaking(connection, traffic)) {
       connection.sinceMs = now;
       connection.headSinceMs = null;
@@ -230,11 +286,11 @@ export function newConnections(
   }
 
   /** Removes the connections that the sweep has not found, and schedules the next sweep. */
-  function forgetGone(later: (task: () => void) => void, bound: number) {
+  function forgetGone(later: (task: () => void) => void, bound: number, maxSteps: number) {
     const all = byKey.values();
 
     function go() {
-      for (let steps = 0; steps < MAX_STEPS_PER_TURN; steps++) {
+      for (let steps = 0; steps < maxSteps; steps++) {
         const { done, value } = all.next();
         if (done === true) return finish(bound);
         if (value.sweep === sweeps) continue;
@@ -268,13 +324,19 @@ export function newConnections(
       }
       // Its client may have read the whole response to its last request before the next look.
       deliveries.look(connection);
+      const counted = heads.count(connection, request);
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
-      completed.then(connection.ended, connection.ended);
+      const ended = counted === null ? connection.ended : () => {
+        if (counted.ended()) connection.isEnding = true;
+        connection.ended();
+      };
+      completed.then(ended, ended);
       return {
         ...connection,
         completed,
+        admitted: counted?.admitted ?? NOTHING_COUNTED,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);
@@ -285,6 +347,7 @@ export function newConnections(
       isClosed = true;
       cancel();
       for (const go of afterSweep.splice(0)) go();
+      cancelMemory?.();
       deliveries.close();
       endings.close();
       watches.close();

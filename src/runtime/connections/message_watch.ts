@@ -120,7 +120,7 @@ interface SocketTraffic {
 export function newMessageWatches(
   sockets: Pick<
     Sockets,
-    "traffic" | "unreadBytes" | "peek" | "discardUnread" | "remote" | "setReceiveBuffer" | "abort"
+    "traffic" | "unreadBytes" | "peek" | "remote" | "setReceiveBuffer" | "abort"
   >,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
@@ -190,7 +190,6 @@ export function newMessageWatches(
     const { descriptor, key } = watched.connection;
     if (descriptor === null || sockets.remote(descriptor) !== key) return;
     sockets.abort(descriptor);
-    sockets.discardUnread(descriptor);
     forget(watched);
   }
 
