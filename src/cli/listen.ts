@@ -80,7 +80,9 @@ export function listen(
     );
     if (sockets !== null) {
       prepare(sockets, server.addr);
-      if (limits !== null) connections = newConnections(sockets, server.addr, limits, realClock);
+      if (limits !== null) {
+        connections = newConnections(sockets, server.addr, { ...limits, http2 }, realClock);
+      }
     }
     return {
       ok: true,

@@ -91,7 +91,7 @@ export type OpenedSockets =
   | { readonly kind: "unavailable"; readonly reason: string };
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
-const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_LINGER = 13;
+const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_OOBINLINE = 10, SO_LINGER = 13;
 const SO_ATTACH_FILTER = 26, SO_DETACH_FILTER = 27, SO_ACCEPTCONN = 30;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
@@ -273,6 +273,8 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       // Deno's own function for an address needs the permission to call every library.
       filterHead.setBigUint64(8, libc.symbols.memcpy(filter, filter, 0n), true);
       const size = filterHead.byteLength;
+      // Else the kernel takes an urgent byte out of the stream, behind which the preface begins.
+      set(descriptor, SOL_SOCKET, SO_OOBINLINE, 1);
       return setsockopt(descriptor, SOL_SOCKET, SO_ATTACH_FILTER, filterHead, size) === 0;
     },
     acceptAll: (descriptor) => set(descriptor, SOL_SOCKET, SO_DETACH_FILTER, 0),

@@ -1,5 +1,5 @@
 import { listen, type ListenOptions } from "../../src/cli/listen.ts";
-import { loadSockets } from "../../src/runtime/sockets.ts";
+import { loadSockets, type Sockets } from "../../src/runtime/sockets.ts";
 import type { Peer } from "../../src/runtime/peer.ts";
 import type { IdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { connectRaw } from "../server/raw_connection.ts";
@@ -141,18 +141,24 @@ Deno.test("a WebSocket keeps its connection while its peer watches it", async ()
   assertEquals(messages, ["hello"]);
 });
 
-/** True if all bytes that this process has sent from the port were acknowledged. */
-function isDelivered(port: number): boolean {
+/** Calls the function with the sockets of this process and the one at a local port. */
+function atPort<Result>(
+  port: number,
+  use: (sockets: Sockets, descriptor: number) => Result,
+): Result {
   const sockets = loadSockets();
   assert(sockets !== null);
-  let delivered: boolean | null = null;
-  for (let descriptor = 0; descriptor < sockets.bound(); descriptor++) {
-    if (sockets.local(descriptor) !== `127.0.0.1 ${port}`) continue;
-    delivered = sockets.traffic(descriptor)?.isDelivered ?? null;
-  }
+  const descriptor = Array.from({ length: sockets.bound() }, (_, number) => number)
+    .find((number) => sockets.local(number) === `127.0.0.1 ${port}`);
+  assert(descriptor !== undefined);
+  const result = use(sockets, descriptor);
   sockets.close();
-  assert(delivered !== null);
-  return delivered;
+  return result;
+}
+
+/** True if all bytes that this process has sent from the port were acknowledged. */
+function isDelivered(port: number): boolean {
+  return atPort(port, (sockets, descriptor) => sockets.traffic(descriptor)?.isDelivered === true);
 }
 
 for (const sizes of [[1_000], [1], [3, 1_000], [16, 1_000], [15, 1, 1_000]]) {
@@ -175,6 +181,33 @@ for (const sizes of [[1_000], [1], [3, 1_000], [16, 1_000], [15, 1, 1_000]]) {
       assert(!isDelivered(client.port));
     },
   });
+}
+
+Deno.test({
+  name:
+    "a client of HTTP/2 that hides the beginning by an urgent byte is answered as one of HTTP/1.1",
+  ignore: Deno.build.os !== "linux",
+  async fn() {
+    await using server = listening(answering, SHORT);
+    await using client = await connectRaw(server.url);
+    sendUrgent(client.port, "PX");
+    await client.send(`${PREFACE.slice(1)}${SETTINGS_ACK}`);
+    // The runtime may wait for a further byte behind the urgent one.
+    assertMatch(await client.receiveUntil(END), /^(HTTP\/1\.1 400 |$)/);
+  },
+});
+
+/** Sends a text on the connection of this local port, its last byte as urgent data. */
+function sendUrgent(port: number, text: string) {
+  const libc = Deno.dlopen("libc.so.6", {
+    send: { parameters: ["i32", "buffer", "usize", "i32"], result: "isize" },
+  });
+  const bytes = new TextEncoder().encode(text), MSG_OOB = 1;
+  atPort(port, (_sockets, descriptor) => {
+    const sent = libc.symbols.send(descriptor, bytes, BigInt(bytes.length), MSG_OOB);
+    assertEquals(Number(sent), bytes.length);
+  });
+  libc.close();
 }
 
 Deno.test("a body that arrives in pieces like the beginning of HTTP/2 is read whole", async () => {

@@ -37,14 +37,18 @@ export interface ScriptedListener extends Disposable {
 
 /**
  * Listens on port 8080 with descriptors below `bound`, in a process with this resident memory; 0 if
- * it is not known.
+ * it is not known. Without `http2` clients that speak it are reset.
  */
-export function scriptedListener(limits: IdleLimits, bound = 64, resident = 0): ScriptedListener {
+export function scriptedListener(
+  limits: IdleLimits & { readonly http2?: boolean },
+  bound = 64,
+  resident = 0,
+): ScriptedListener {
   const world = scriptedWorld();
   const sockets = scriptedSockets(bound, world.now);
   sockets.resident = resident;
   const address = { hostname: "127.0.0.1", port: 8080 };
-  const connections = newConnections(sockets, address, limits, world);
+  const connections = newConnections(sockets, address, { http2: true, ...limits }, world);
   return {
     sockets,
     world,

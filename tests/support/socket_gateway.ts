@@ -83,7 +83,7 @@ export function socketGateway(
   );
   setListenerOptions(sockets, server.addr, true);
   const limits = newIdleLimits({ idle_timeout: 120_000, write_timeout: 60_000 });
-  const connections = newConnections(sockets, server.addr, limits, real);
+  const connections = newConnections(sockets, server.addr, { ...limits, http2: true }, real);
   const url = `http://127.0.0.1:${server.addr.port}`;
 
   return {

@@ -23,10 +23,11 @@ export interface Connections {
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
 /**
- * Interval between two looks at the resident memory of the process, and the growth after which the
- * next sweep does not wait: bytes that arrive before a request are held without it.
+ * Interval between two looks at the process. The next sweep does not wait if its resident memory
+ * has grown by so many bytes since the last one, because bytes that arrive before a request are
+ * held without it, or if the look comes so late: the runtime may serve a flood below requests.
  */
-const MEMORY_INTERVAL_MS = 50, MAX_UNSEEN_BYTES = 16 * 1024 * 1024;
+const LOOK_INTERVAL_MS = 50, MAX_UNSEEN_BYTES = 16 * 1024 * 1024, MAX_LATE_MS = 100;
 
 /**
  * Descriptors that such a sweep looks at in one turn of the event loop: a turn in which connections
@@ -73,12 +74,13 @@ const MAX_URGENT_DESCRIPTORS = 512;
  * Returns the supervision of the client connections of the listener at `address`. Connections that
  * are idle for longer than the limits, and those whose client takes its responses too slowly, are
  * closed, which the runtime itself never does. Sweeps over the descriptors of the process find the
- * connections, because the runtime reports a connection only with its requests.
+ * connections, because the runtime reports a connection only with its requests. Without `http2`
+ * those that speak it, although their first bytes are dropped, are reset.
  */
 export function newConnections(
   sockets: Sockets,
   address: Pick<Deno.NetAddr, "hostname" | "port">,
-  limits: IdleLimits,
+  limits: IdleLimits & { readonly http2: boolean },
   clock: Pick<World, "now" | "after">,
 ): Connections {
   const byKey = new Map<string, Connection>();
@@ -97,14 +99,15 @@ export function newConnections(
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
-  /** True if the next sweep looks for unfinished heads. */
+  /** True if the next sweep takes no pauses. */
   let isUrgent = false;
   let earliestMs = 0;
   let isClosed = false;
   let cancel = clock.after(intervalMs, sweep);
   /** The least resident memory since the last sweep began. */
   let residentBytes = sockets.residentBytes();
-  let cancelMemory = residentBytes > 0 ? clock.after(MEMORY_INTERVAL_MS, lookAtMemory) : null;
+  let cancelLook = residentBytes > 0 ? clock.after(LOOK_INTERVAL_MS, look) : null;
+  let lookedMs = clock.now();
 
   function add(key: string): Connection {
     const connection: Connection = {
@@ -195,12 +198,15 @@ export function newConnections(
     if (!isSweeping) plan();
   }
 
-  function lookAtMemory() {
-    cancelMemory = clock.after(MEMORY_INTERVAL_MS, lookAtMemory);
+  function look() {
+    cancelLook = clock.after(LOOK_INTERVAL_MS, look);
+    const now = clock.now();
+    const lateMs = now - lookedMs - LOOK_INTERVAL_MS;
+    lookedMs = now;
     const bytes = sockets.residentBytes();
-    if (bytes - residentBytes > MAX_UNSEEN_BYTES) {
+    if (bytes - residentBytes > MAX_UNSEEN_BYTES || lateMs > MAX_LATE_MS) {
       isUrgent = true;
-      if (isSweeping || clock.now() < earliestMs) sweepSoon();
+      if (isSweeping || now < earliestMs) sweepSoon();
       else {
         cancel();
         sweep();
@@ -269,6 +275,9 @@ export function newConnections(
     const now = clock.now();
     connection.write = writeStateAt(connection.write, traffic, now);
     if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
+    // A server of HTTP/2 writes before any request, one of HTTP/1.1 only when it ends.
+    const speaksHttp2 = !connection.hasServed && traffic.writtenBytes > 0;
+    if (speaksHttp2 && !limits.http2) return sockets.abort(descriptor);
     if (connection.inFlight > 0) return;
     if (isNew) Object.assign(connection, newIdleState(now - traffic.silentMs));
     heads.look(connection, descriptor, traffic);
@@ -347,7 +356,7 @@ export function newConnections(
       isClosed = true;
       cancel();
       for (const go of afterSweep.splice(0)) go();
-      cancelMemory?.();
+      cancelLook?.();
       deliveries.close();
       endings.close();
       watches.close();

@@ -1,6 +1,8 @@
 import { MAX_STEPS_PER_TURN } from "../../../src/runtime/walk.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { scriptedSocket } from "../../support/scripted_sockets.ts";
+import { newConnections } from "../../../src/runtime/connections/connections.ts";
+import { scriptedSocket, scriptedSockets } from "../../support/scripted_sockets.ts";
+import { scriptedWorld } from "../../support/world.ts";
 import { scriptedListener } from "../scripted_listener.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
@@ -52,6 +54,39 @@ Deno.test("a later request has 60 s for its head from its first bytes", async ()
   assertEquals(listener.shutDown(), []);
   await listener.world.advance(1_000 + SWEEP_MS);
   assertEquals(listener.shutDown(), [5]);
+});
+
+for (const http2 of [false, true]) {
+  Deno.test(`a connection that is written to before its first request ${http2 ? "may be" : "is reset as"} one of HTTP/2`, async () => {
+    using listener = scriptedListener({ ...LIMITS, http2 });
+    for (const [at, port] of [40_001, 40_002].entries()) {
+      const socket = listener.connect(5 + at, port);
+      listener.receive(socket, 100);
+      socket.writtenBytes = 100;
+    }
+    await listener.request(40_002).end();
+    await listener.world.advance(SWEEP_MS);
+    assertEquals(listener.shutDown(), http2 ? [] : [5]);
+  });
+}
+
+Deno.test("when the event loop was blocked for more than 100 ms, connections are looked at at once", async () => {
+  const world = scriptedWorld();
+  let lateMs = 0;
+  const sockets = scriptedSockets(64);
+  sockets.resident = 1;
+  const socket = scriptedSocket("127.0.0.1 8080", "127.0.0.1 40001");
+  Object.assign(socket, { receivedBytes: 100, writtenBytes: 100 });
+  sockets.open.set(5, socket);
+  const address = { hostname: "127.0.0.1", port: 8080 };
+  const clock = { now: () => world.now() + lateMs, after: world.after };
+  const connections = newConnections(sockets, address, { ...LIMITS, http2: false }, clock);
+  for (const ms of [100, 101]) {
+    lateMs += ms;
+    await world.advance(50);
+    assertEquals(socket.isShutDown, ms > 100);
+  }
+  connections.close();
 });
 
 Deno.test("a head that becomes whole in time starts the time of the next one", async () => {

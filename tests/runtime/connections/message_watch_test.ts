@@ -117,7 +117,7 @@ Deno.test("pings are no message, up to 32 bytes a second and 64 KiB since the la
   const connections = newConnections(
     sockets,
     { hostname: "127.0.0.1", port: 8080 },
-    LIMITS,
+    { ...LIMITS, http2: true },
     scriptedWorld(),
   );
   const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 40_001 } as const;
