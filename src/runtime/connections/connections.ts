@@ -23,9 +23,9 @@ export interface Connections {
 const MAX_SWEEP_INTERVAL_MS = 5_000, MIN_SWEEP_INTERVAL_MS = 50;
 
 /**
- * Interval between two looks at the process. The next sweep does not wait if its resident memory
- * has grown by so many bytes since the last one, because bytes that arrive before a request are
- * held without it, or if the look comes so late: the runtime may serve a flood below requests.
+ * Interval between two looks at the process. A sweep follows at once if its resident memory has
+ * grown by more than this since the last sweep, because bytes that arrive before a request are held
+ * without it, or if a look is later than this: the runtime may serve a flood below requests.
  */
 const LOOK_INTERVAL_MS = 50, MAX_UNSEEN_BYTES = 16 * 1024 * 1024, MAX_LATE_MS = 100;
 

@@ -56,7 +56,7 @@ export interface Requested {
   unfinished: { readonly requests: number; readonly sinceMs: number } | null;
 }
 
-/** What is looked at of a connection. */
+/** The state of a connection of which heads are counted. */
 type Looked =
   & Requested
   & Pick<Connection, "key" | "descriptor" | "requests" | "isMultiplexed">;
