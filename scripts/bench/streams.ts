@@ -22,8 +22,8 @@ export interface StreamsResult {
   /** The largest memory measured. */
   readonly maxBytes: number;
   /**
-   * By how much the parts of the memory have grown in the middle of the streams; null where the
-   * system does not report them.
+   * By how much the parts of the memory have grown at most; null where the system does not report
+   * them.
    */
   readonly grown: MemoryParts | null;
 }
@@ -41,9 +41,6 @@ const STREAM_COUNT = 1_000;
 const MAX_STREAMS_BYTES = 80 * 1024 * 1024;
 
 const MEMORY_SAMPLE_INTERVAL_MS = 100;
-
-/** Time after which all streams are open, and none has ended. */
-const OPEN_MS = 3_500;
 
 /**
  * Opens 1,000 streams of one record every 300 ms at the provider itself, which shows what the
@@ -120,20 +117,20 @@ async function measure(
   await isDelivered(url);
   const idleBytes = memory();
   const before = readMemoryParts(running.pid);
-  let open: MemoryParts | null = null;
-  const reading = setTimeout(() => open = readMemoryParts(running.pid), OPEN_MS);
+  let atMost = before;
   let maxBytes = idleBytes;
-  const sampling = setInterval(
-    () => maxBytes = Math.max(maxBytes, memory()),
-    MEMORY_SAMPLE_INTERVAL_MS,
-  );
+  const sampling = setInterval(() => {
+    const now = memory();
+    if (now <= maxBytes) return;
+    maxBytes = now;
+    atMost = readMemoryParts(running.pid);
+  }, MEMORY_SAMPLE_INTERVAL_MS);
   const outcomes = await Promise.all(
     Array.from({ length: STREAM_COUNT }, () => isDelivered(url)),
   );
   clearInterval(sampling);
-  clearTimeout(reading);
   const delivered = outcomes.filter((one) => one).length;
-  const grown = before === null || open === null ? null : growthOf(before, open);
+  const grown = before === null || atMost === null ? null : growthOf(before, atMost);
   return { program, streams: STREAM_COUNT, delivered, idleBytes, maxBytes, grown };
 }
 
