@@ -330,10 +330,10 @@ export const MEMORY_PARTS = [
 /** Bytes by the parts. */
 export type MemoryParts = Readonly<Record<typeof MEMORY_PARTS[number], number>>;
 
-/** Address from which on Linux puts the blocks and stacks of the C library, above the engine's pages. */
-const BLOCKS_ADDRESS = 0x7f00_0000_0000;
+/** From this address on Linux puts the blocks and stacks of the C library, above the engine. */
+const MIN_BLOCK_ADDRESS = 0x7f00_0000_0000;
 
-/** Returns the parts of the resident memory of a process; null where the system does not report it. */
+/** Returns the parts of the resident memory; null where the system does not report them. */
 export function readMemoryParts(pid: number): MemoryParts | null {
   if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return null;
   return memoryPartsOf(Deno.readTextFileSync(`/proc/${pid}/smaps`));
@@ -350,7 +350,7 @@ export function memoryPartsOf(smaps: string): MemoryParts {
     const head = /^([0-9a-f]+)-\S+ (\S+) \S+ \S+ \d+ *(.*)$/.exec(line);
     if (head !== null) {
       const [, address = "", rights = "", name = ""] = head;
-      const isBlock = parseInt(address, 16) >= BLOCKS_ADDRESS && !rights.includes("x");
+      const isBlock = parseInt(address, 16) >= MIN_BLOCK_ADDRESS && !rights.includes("x");
       part = name.startsWith("/")
         ? "pages of files"
         : name === "[heap]"

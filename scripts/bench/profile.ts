@@ -17,7 +17,7 @@ export type Shares = readonly (readonly [part: string, share: number])[];
 const IDLE = "(idle)", COLLECTOR = "(garbage collector)", OUTSIDE = "outside of functions";
 
 /** Garbage collections above this are counted. */
-const LONG_COLLECTION_US = 10_000;
+const MIN_LONG_COLLECTION_US = 10_000;
 
 const ROOT = new URL("../../", import.meta.url).href;
 
@@ -94,11 +94,11 @@ export function sharesLine(name: string, shares: Shares): string {
 export function collectionsLine(name: string, us: readonly number[]): string {
   const ms = (time: number) => `${(time / 1000).toFixed(1)} ms`;
   const [all, most] = [us.reduce((sum, each) => sum + each, 0), Math.max(0, ...us)];
-  const long = us.filter((each) => each > LONG_COLLECTION_US).length;
+  const long = us.filter((each) => each > MIN_LONG_COLLECTION_US).length;
   return `profile ${name}: ${us.length} garbage collections, ${ms(all)} in all, at most ${
     ms(most)
   }, ` +
-    `${long} above ${ms(LONG_COLLECTION_US)}`;
+    `${long} above ${ms(MIN_LONG_COLLECTION_US)}`;
 }
 
 /** Prints the shares of the profiles in a folder that are younger than a moment. */

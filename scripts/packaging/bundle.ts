@@ -164,8 +164,8 @@ function withoutPlace(text: string, place: string): string {
 }
 
 /**
- * Returns the code with a link to its source map. The runtime parses the map when it loads the code,
- * and keeps it. A map inside of the code would be there twice.
+ * Returns the code with a link to its source map. The runtime parses the map when it loads the
+ * code, and keeps it. A map inside of the code would be there twice.
  */
 export function linkedTo(map: string, code: string): string {
   return `${code}\n//# sourceMappingURL=${map}\n`;

@@ -1,4 +1,4 @@
-/** Digits of the numbers in a source map, each with five bits and one that says that more follow. */
+/** Digits of a source map: each has five bits of a number, and one that says if more follow. */
 const DIGITS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /**
