@@ -3,6 +3,7 @@ import { type ConfigName, configText } from "./configs.ts";
 import { newSystemRun, type SystemRun } from "./measure.ts";
 import { freePort, type ServerProcesses } from "./processes.ts";
 import { scenarios } from "./scenarios.ts";
+import { request } from "./streams.ts";
 
 /** A node of a sampled heap profile, as the engine's inspector gives it. */
 export interface AllocationNode {
@@ -68,6 +69,32 @@ export async function measureAllocations(
     results.push(allocationsOf(scenario.name, profile.head, run.result().timesUs.length));
   }
   return results;
+}
+
+/** The sampled streams, and the time after which all of them are open and have sent a record. */
+const STREAM_COUNT = 1_000, OPEN_MS = 2_500;
+
+/** Samples what open slow streams hold in the gateway, after a garbage collection. */
+export async function measureHeld(
+  servers: ServerProcesses,
+  { core, upstreamCore }: Cores,
+): Promise<Allocations> {
+  const { port } = await servers.start("upstream.ts", "", upstreamCore);
+  const config = configText("one", `http://127.0.0.1:${port}`);
+  const inspectorPort = freePort();
+  const options = [`--inspect=127.0.0.1:${inspectorPort}`];
+  const gateway = await servers.start("gateway.ts", config, core, options);
+  const url = `http://127.0.0.1:${gateway.port}`;
+  await (await request(url)).body?.cancel();
+  const inspector = await openInspector(inspectorPort);
+  await inspector.call("HeapProfiler.startSampling", { samplingInterval: SAMPLING_INTERVAL_BYTES });
+  const open = await Promise.all(Array.from({ length: STREAM_COUNT }, () => request(url)));
+  await new Promise((resolve) => setTimeout(resolve, OPEN_MS));
+  await inspector.call("HeapProfiler.collectGarbage", {});
+  const { profile } = await inspector.call("HeapProfiler.stopSampling", {});
+  inspector.close();
+  await Promise.all(open.map((response) => response.body?.cancel()));
+  return allocationsOf("streams", profile.head, STREAM_COUNT);
 }
 
 async function runCalls(run: SystemRun, count: number): Promise<void> {

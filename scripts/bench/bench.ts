@@ -1,4 +1,4 @@
-import { allocationLines, measureAllocations } from "./allocations.ts";
+import { allocationLines, measureAllocations, measureHeld } from "./allocations.ts";
 import { measureCancel } from "./cancel.ts";
 import { measureGrowth } from "./growth.ts";
 import { runUntilInterrupted } from "../tools/interrupt.ts";
@@ -23,13 +23,19 @@ import {
 } from "./report.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
-import { measureStart, startLine } from "./start.ts";
+import { idlePartsLine, measureStart, startLine } from "./start.ts";
 import { measureLarge } from "./large.ts";
 import { measureMixed, mixedLine } from "./mixed.ts";
 import { measurePieces, piecesLine } from "./pieces.ts";
 import { measureRates, ratesLine } from "./rates.ts";
 import { measureState } from "./state.ts";
-import { measureStreams, measureStreamsInUse, streamsInUseLine, streamsLine } from "./streams.ts";
+import {
+  measureStreams,
+  measureStreamsInUse,
+  streamsInUseLine,
+  streamsLine,
+  streamsPartsLine,
+} from "./streams.ts";
 import { measureTail, tailLines } from "./tail.ts";
 import { measureUploads, uploadsLine } from "./uploads.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
@@ -89,9 +95,9 @@ async function runBenchmarks(
     for (const result of await measureLarge(servers, folder)) console.log(largeLine(result));
   }
   if (isSelected("start")) {
-    for (const result of await measureStart(programs, canPin, MEASURED_CORE_INDEX)) {
-      console.log(startLine(result));
-    }
+    const { starts, idle } = await measureStart(programs, canPin, MEASURED_CORE_INDEX);
+    for (const result of starts) console.log(startLine(result));
+    for (const one of idle) console.log(idlePartsLine(one));
   }
   const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
   if (isSelected("tail")) console.log(tailLines(await measureTail(servers, cores)));
@@ -108,6 +114,7 @@ async function runBenchmarks(
   if (isSelected("streams")) {
     for (const result of await measureStreams(servers, programs, { canPin, ...cores })) {
       console.log(streamsLine(result));
+      if (result.grown !== null) console.log(streamsPartsLine(result.program, result.grown));
     }
     const inUse = await measureStreamsInUse(servers, programs, LOAD_CORE_INDEX);
     if (inUse !== null) console.log(streamsInUseLine(inUse));
@@ -132,6 +139,7 @@ async function runBenchmarks(
     for (const result of await measureAllocations(servers, cores)) {
       console.log(allocationLines(result));
     }
+    console.log(allocationLines(await measureHeld(servers, cores)));
   }
   if (options.write) await writePeerTable(results, facts);
   console.log(summaryLine(results));

@@ -35,7 +35,7 @@ export const USAGE =
   --minutes  minutes of load of the row mixed
   --only     run only this scenario or measurement; can be repeated: ${ROW_NAMES.join(", ")}
   --profile  folder for the processor profiles of the gateways, which slow them down; the shares of
-             their parts are printed at the end
+             their parts and their garbage collections are printed at the end
   --peer     measure another gateway too; can be repeated: litellm, portkey, nginx (installed by
              ./scripts/deno run -A scripts/bench/peers/install.ts; NAME=PROGRAM names another
              program), or NAME=COMMAND for any other; {port}, {upstream}, {folder} and {config}

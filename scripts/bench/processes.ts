@@ -12,8 +12,18 @@ export interface ServerProcess {
 
 /** A server process of one program of the benchmark. */
 export interface LocalServer extends ServerProcess {
+  readonly pid: number;
   /** Returns the resident memory in bytes; null where the system does not report it. */
   memoryBytes(): number | null;
+}
+
+/**
+ * Returns the options of Deno with which the rows run a program from its sources: with further
+ * flags of V8 from the environment, of which the last of two wins. An executable takes none.
+ */
+export function rowV8Options(): readonly string[] {
+  const further = (Deno.env.get("BENCH_V8_FLAGS") ?? "").split(",").filter((flag) => flag !== "");
+  return v8Options(Deno.version.deno, further);
 }
 
 /** Starts the servers of the benchmark. Disposing it ends them all. */
@@ -84,11 +94,12 @@ export function newServerProcesses(
     const profile = program === "gateway.ts" && profileFolder !== null
       ? [`--cpu-prof-dir=${profileFolder}`, "--cpu-prof-md"]
       : [];
-    const options = ["--allow-all", "--no-prompt", ...v8Options(Deno.version.deno), ...profile];
+    const options = ["--allow-all", "--no-prompt", ...rowV8Options(), ...profile];
     const args = ["run", ...options, ...more, path, argument];
     const child = spawn(Deno.execPath(), args, core, { stdout: "piped" });
     return {
       port: await readPort(child),
+      pid: child.pid,
       cpuMs: () => readCpuMs(child.pid),
       memoryBytes: () => readMemoryBytes(child.pid),
     };
@@ -306,4 +317,50 @@ export function readMemoryBytes(pid: number, part: "VmRSS" | "RssFile" = "VmRSS"
   const [, kilobytes = ""] = new RegExp(`^${part}:\\s+(\\d+) kB$`, "m")
     .exec(Deno.readTextFileSync(`/proc/${pid}/status`)) ?? [];
   return Number(kilobytes) * 1024;
+}
+
+/** Parts of the resident memory of a process. */
+export const MEMORY_PARTS = [
+  "pages of files",
+  "the engine",
+  "the C library's heap",
+  "its large blocks, and stacks",
+] as const;
+
+/** Bytes by the parts. */
+export type MemoryParts = Readonly<Record<typeof MEMORY_PARTS[number], number>>;
+
+/** From this address on Linux puts the blocks and stacks of the C library, above the engine. */
+const MIN_BLOCK_ADDRESS = 0x7f00_0000_0000;
+
+/** Returns the parts of the resident memory; null where the system does not report them. */
+export function readMemoryParts(pid: number): MemoryParts | null {
+  if (Deno.build.os !== "linux" || Deno.build.arch !== "x86_64") return null;
+  return memoryPartsOf(Deno.readTextFileSync(`/proc/${pid}/smaps`));
+}
+
+/** Returns the parts of the memory that Linux lists by mapping (`smaps`). */
+export function memoryPartsOf(smaps: string): MemoryParts {
+  const parts = Object.fromEntries(MEMORY_PARTS.map((part) => [part, 0])) as Record<
+    typeof MEMORY_PARTS[number],
+    number
+  >;
+  let part: typeof MEMORY_PARTS[number] = "pages of files";
+  for (const line of smaps.split("\n")) {
+    const head = /^([0-9a-f]+)-\S+ (\S+) \S+ \S+ \d+ *(.*)$/.exec(line);
+    if (head !== null) {
+      const [, address = "", rights = "", name = ""] = head;
+      const isBlock = parseInt(address, 16) >= MIN_BLOCK_ADDRESS && !rights.includes("x");
+      part = name.startsWith("/")
+        ? "pages of files"
+        : name === "[heap]"
+        ? "the C library's heap"
+        : isBlock
+        ? "its large blocks, and stacks"
+        : "the engine";
+    }
+    const [, kilobytes] = /^Rss: +(\d+) kB$/.exec(line) ?? [];
+    if (kilobytes !== undefined) parts[part] += Number(kilobytes) * 1024;
+  }
+  return parts;
 }

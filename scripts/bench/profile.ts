@@ -16,6 +16,9 @@ export type Shares = readonly (readonly [part: string, share: number])[];
 /** Functions of a profile that are no part of the program. */
 const IDLE = "(idle)", COLLECTOR = "(garbage collector)", OUTSIDE = "outside of functions";
 
+/** Garbage collections above this are counted. */
+const MIN_LONG_COLLECTION_US = 10_000;
+
 const ROOT = new URL("../../", import.meta.url).href;
 
 /**
@@ -55,6 +58,28 @@ export function sharesOf({ nodes, samples, timeDeltas }: CpuProfile): Shares {
     .toSorted(([, one], [, other]) => other - one);
 }
 
+/**
+ * Returns the garbage collections in the second half of a profile, in microseconds: samples of one
+ * that follow each other. In a stretch no turn of the event loop runs.
+ */
+export function collectionsOf({ nodes, samples, timeDeltas }: CpuProfile): readonly number[] {
+  const collector = nodes.find(({ callFrame }) => callFrame.functionName === COLLECTOR)?.id;
+  const middle = timeDeltas.reduce((sum, each) => sum + each, 0) / 2;
+  const found: number[] = [];
+  let [elapsed, current] = [0, 0];
+  for (const [at, id] of samples.entries()) {
+    const time = timeDeltas[at] ?? 0;
+    elapsed += time;
+    if (id === collector && elapsed > middle) {
+      current += time;
+    } else if (current > 0) {
+      found.push(current);
+      current = 0;
+    }
+  }
+  return current > 0 ? [...found, current] : found;
+}
+
 /** Parts below this share are not printed. */
 const MIN_PRINTED_SHARE = 0.02;
 
@@ -65,6 +90,17 @@ export function sharesLine(name: string, shares: Shares): string {
     printed.map(([part, share]) => `${part} ${(share * 100).toFixed(0)} %`).join(", ");
 }
 
+/** Returns the report line of the garbage collections in a profile. */
+export function collectionsLine(name: string, us: readonly number[]): string {
+  const ms = (time: number) => `${(time / 1000).toFixed(1)} ms`;
+  const [all, most] = [us.reduce((sum, each) => sum + each, 0), Math.max(0, ...us)];
+  const long = us.filter((each) => each > MIN_LONG_COLLECTION_US).length;
+  return `profile ${name}: ${us.length} garbage collections, ${ms(all)} in all, at most ${
+    ms(most)
+  }, ` +
+    `${long} above ${ms(MIN_LONG_COLLECTION_US)}`;
+}
+
 /** Prints the shares of the profiles in a folder that are younger than a moment. */
 export async function printProfiles(folder: string, sinceMs: number): Promise<void> {
   for await (const { name } of Deno.readDir(folder)) {
@@ -73,5 +109,6 @@ export async function printProfiles(folder: string, sinceMs: number): Promise<vo
     if ((mtime?.getTime() ?? 0) < sinceMs) continue;
     const profile: CpuProfile = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
     console.log(sharesLine(name, sharesOf(profile)));
+    console.log(collectionsLine(name, collectionsOf(profile)));
   }
 }

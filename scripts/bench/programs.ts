@@ -1,16 +1,15 @@
-import { hostName } from "../packaging/compile.ts";
+import { compile, hostName, realTools, TARGETS } from "../packaging/compile.ts";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { linesOf } from "../soak/gateway_process.ts";
 import { endAtOnce } from "../tools/interrupt.ts";
-import { readMemoryBytes } from "./processes.ts";
-import { v8Options } from "../packaging/v8_flags.ts";
+import { readMemoryBytes, rowV8Options } from "./processes.ts";
 
 /** Two forms of the program: its sources, and the executable of `deno task compile`. */
 export type ProgramName = "source" | "executable";
 
 /** A form of the program with the command that starts it. */
-export interface Program {
-  readonly name: ProgramName;
+export interface Program<Name extends string = ProgramName> {
+  readonly name: Name;
   readonly command: readonly string[];
 }
 
@@ -29,7 +28,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 /** Returns the sources and, if `deno task compile` has built it, the executable. */
 export async function findPrograms(canPin: boolean, core: number): Promise<Program[]> {
   const pinned = canPin ? ["taskset", "-c", String(core)] : [];
-  const options = [...PERMISSIONS, ...v8Options(Deno.version.deno)];
+  const options = [...PERMISSIONS, ...rowV8Options()];
   const source = [...pinned, Deno.execPath(), "run", ...options, `${ROOT}main.ts`];
   const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
   const found: Program[] = [{ name: "source", command: source }];
@@ -41,6 +40,29 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
   return [...found, { name: "executable", command: [...pinned, executable] }];
 }
 
+/**
+ * Compiles a server of one line, which shows what an executable of the runtime needs without a
+ * gateway. Returns null if the machine has no runtime to build on.
+ */
+export async function compileEmptyServer(folder: string): Promise<Program<"empty server"> | null> {
+  const target = hostName(Deno.build);
+  const place = `${folder}/empty`;
+  await Deno.mkdir(place);
+  await Deno.writeTextFile(`${place}/main.js`, EMPTY_SERVER);
+  const build = { target: target as keyof typeof TARGETS, output: `${place}/server`, hasFfi: true };
+  const problem = await compile(
+    { ...build, runtimePath: Deno.env.get("DENORT_BIN") ?? "", files: ["main.js"] },
+    realTools(place),
+  );
+  return problem === null ? { name: "empty server", command: [build.output] } : null;
+}
+
+const EMPTY_SERVER = `Deno.serve({
+  port: 0,
+  hostname: "127.0.0.1",
+  onListen: ({ port }) => console.log("listens on http://127.0.0.1:" + port),
+}, () => new Response());`;
+
 /** Starts programs. Disposing it ends those that still run. */
 export interface Programs extends AsyncDisposable {
   /** A folder for files of programs. */
@@ -50,7 +72,7 @@ export interface Programs extends AsyncDisposable {
    * its stderr.
    */
   start(
-    program: Program,
+    program: Program<string>,
     config: string,
     onLine?: (line: string) => void,
   ): Promise<RunningProgram>;
@@ -63,7 +85,7 @@ export function newPrograms(folder: string): Programs {
   let isOver = false;
 
   async function start(
-    { command: [first = "", ...rest] }: Program,
+    { command: [first = "", ...rest] }: Program<string>,
     config: string,
     onLine?: (line: string) => void,
   ): Promise<RunningProgram> {

@@ -19,6 +19,8 @@ import {
 export type SystemName =
   | "floor"
   | "least"
+  /** The least program that translates for an upstream of the Messages API. */
+  | "least-translate"
   | ConfigName
   | "sqlite"
   /** Records each call with its content. */
@@ -138,6 +140,7 @@ export const scenarios: readonly Scenario[] = [
   jsonScenario(KB, { name: "least", measured: "least" }),
   jsonScenario(20 * KB, { name: "least-20k", measured: "least" }),
   jsonScenario(200 * KB, { name: "least-200k", measured: "least" }),
+  jsonScenario(KB, { name: "least-translate", measured: "least-translate" }),
   streamScenario("sse-1", { name: "sse", targets: [{ kind: "min_rate_ratio", ratio: 1.5 }] }),
   streamScenario("sse-8", { name: "sse-8", targets: [{ kind: "min_rate_ratio", ratio: 0.4 }] }),
   streamScenario("sse-short", {

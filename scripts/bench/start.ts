@@ -1,5 +1,11 @@
-import { readMemoryBytes } from "./processes.ts";
-import { findPrograms, type Program, type ProgramName, type Programs } from "./programs.ts";
+import { MEMORY_PARTS, type MemoryParts, readMemoryBytes, readMemoryParts } from "./processes.ts";
+import {
+  compileEmptyServer,
+  findPrograms,
+  type Program,
+  type ProgramName,
+  type Programs,
+} from "./programs.ts";
 
 /** Startup times and memory of a program. */
 export interface StartResult {
@@ -40,20 +46,35 @@ const TARGETS: Readonly<
   executable: { maxStartMs: 200, maxIdleMB: 80 },
 };
 
+/** Idle memory by its parts: of the program, and of an executable server of one line. */
+export interface IdleParts {
+  readonly program: ProgramName | "empty server";
+  readonly parts: MemoryParts;
+}
+
 /** Starts the program from its sources and, if `deno task compile` has built it, the executable. */
 export async function measureStart(
   programs: Programs,
   canPin: boolean,
   core: number,
-): Promise<StartResult[]> {
+): Promise<{ readonly starts: readonly StartResult[]; readonly idle: readonly IdleParts[] }> {
   const found = await findPrograms(canPin, core);
   const results: StartTimes[] = [];
   for (const program of found) results.push(await measureProgram(programs, program));
-  const idle = await Promise.all(found.map((program) => measureIdle(programs, program)));
-  return results.map((result, at) => ({
-    ...result,
-    ...idle[at] ?? { idleBytes: null, idleFileBytes: null },
-  }));
+  const empty = found.length > 1 ? await compileEmptyServer(programs.folder) : null;
+  const all = [...found, ...empty === null ? [] : [empty]];
+  const idle = await Promise.all(all.map((program) => measureIdle(programs, program)));
+  return {
+    starts: results.map((result, at) => ({
+      ...result,
+      idleBytes: idle[at]?.idleBytes ?? null,
+      idleFileBytes: idle[at]?.idleFileBytes ?? null,
+    })),
+    idle: all.flatMap(({ name }, at) => {
+      const parts = idle[at]?.parts ?? null;
+      return parts === null ? [] : [{ program: name, parts }];
+    }),
+  };
 }
 
 type Idle = Pick<StartResult, "idleBytes" | "idleFileBytes">;
@@ -71,13 +92,17 @@ async function measureProgram(programs: Programs, program: Program): Promise<Sta
   };
 }
 
-async function measureIdle(programs: Programs, program: Program): Promise<Idle> {
+async function measureIdle(
+  programs: Programs,
+  program: Program<string>,
+): Promise<Idle & { readonly parts: MemoryParts | null }> {
   await using running = await programs.start(program, CONFIG);
   await (await fetch(`${running.url}/health`)).text();
   await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
   return {
     idleBytes: running.memoryBytes(),
     idleFileBytes: readMemoryBytes(running.pid, "RssFile"),
+    parts: readMemoryParts(running.pid),
   };
 }
 
@@ -112,4 +137,16 @@ export function startLine(
     } ms; memory ${first} at first, ${idle} after a minute without requests, ` +
     `${files} of it files  ` +
     `<= ${targets.join(", ")}${isMissed ? " missed" : ""}`;
+}
+
+/** Returns the report line of the idle memory by its parts. */
+export function idlePartsLine({ program, parts }: IdleParts): string {
+  return `start  ${`${program}, idle`.padEnd(20)} ${partsText(parts, 1e6, "MB")}`;
+}
+
+/** Returns parts of memory in whole units, with their sum. */
+export function partsText(parts: MemoryParts, unitBytes: number, unit: string): string {
+  const text = (bytes: number) => `${(bytes / unitBytes).toFixed(0)} ${unit}`;
+  const all = MEMORY_PARTS.reduce((sum, part) => sum + parts[part], 0);
+  return `${text(all)}: ${MEMORY_PARTS.map((part) => `${text(parts[part])} ${part}`).join(", ")}`;
 }

@@ -1,8 +1,14 @@
 import { configText } from "./configs.ts";
 import { chatRequest, expectedRecords } from "./payloads.ts";
 import { PROBE_MARK, probedProgram } from "../soak/gateway_process.ts";
-import type { ServerProcesses } from "./processes.ts";
-import { findPrograms, type ProgramName, type Programs } from "./programs.ts";
+import {
+  MEMORY_PARTS,
+  type MemoryParts,
+  readMemoryParts,
+  type ServerProcesses,
+} from "./processes.ts";
+import { findPrograms, type ProgramName, type Programs, type RunningProgram } from "./programs.ts";
+import { partsText } from "./start.ts";
 import { findBodyError } from "./verify.ts";
 
 /** Memory of a program while many slow streams are open, in bytes. */
@@ -15,6 +21,11 @@ export interface StreamsResult {
   readonly idleBytes: number;
   /** The largest memory measured. */
   readonly maxBytes: number;
+  /**
+   * By how much the parts of the memory have grown at most; null where the system does not report
+   * them.
+   */
+  readonly grown: MemoryParts | null;
 }
 
 /** Memory in use of the sources for each open stream, in bytes. */
@@ -50,13 +61,13 @@ export async function measureStreams(
   const provider = await servers.start("upstream.ts", "", core);
   const floor = await servers.start("floor.ts", `${address}/v1/chat/completions`, core);
   const results = [
-    await measure("provider", `http://127.0.0.1:${provider.port}`, provider.memoryBytes),
-    await measure("floor", `http://127.0.0.1:${floor.port}`, floor.memoryBytes),
+    await measure("provider", `http://127.0.0.1:${provider.port}`, provider),
+    await measure("floor", `http://127.0.0.1:${floor.port}`, floor),
   ];
   const config = configText("one", address, {}, { server: { port: 0 } });
   for (const program of await findPrograms(canPin, core)) {
     await using running = await programs.start(program, config);
-    results.push(await measure(program.name, running.url, running.memoryBytes));
+    results.push(await measure(program.name, running.url, running));
   }
   return results;
 }
@@ -99,23 +110,33 @@ export async function measureStreamsInUse(
 async function measure(
   program: StreamsResult["program"],
   url: string,
-  memoryBytes: () => number | null,
+  running: Pick<RunningProgram, "pid" | "memoryBytes">,
 ): Promise<StreamsResult> {
-  const memory = () => memoryBytes() ?? NaN;
+  const memory = () => running.memoryBytes() ?? NaN;
   // The first request loads what all requests use.
   await isDelivered(url);
   const idleBytes = memory();
+  const before = readMemoryParts(running.pid);
+  let atMost = before;
   let maxBytes = idleBytes;
-  const sampling = setInterval(
-    () => maxBytes = Math.max(maxBytes, memory()),
-    MEMORY_SAMPLE_INTERVAL_MS,
-  );
+  const sampling = setInterval(() => {
+    const now = memory();
+    if (now <= maxBytes) return;
+    maxBytes = now;
+    atMost = readMemoryParts(running.pid);
+  }, MEMORY_SAMPLE_INTERVAL_MS);
   const outcomes = await Promise.all(
     Array.from({ length: STREAM_COUNT }, () => isDelivered(url)),
   );
   clearInterval(sampling);
   const delivered = outcomes.filter((one) => one).length;
-  return { program, streams: STREAM_COUNT, delivered, idleBytes, maxBytes };
+  const grown = before === null || atMost === null ? null : growthOf(before, atMost);
+  return { program, streams: STREAM_COUNT, delivered, idleBytes, maxBytes, grown };
+}
+
+function growthOf(before: MemoryParts, after: MemoryParts): MemoryParts {
+  const parts = MEMORY_PARTS.map((part) => [part, after[part] - before[part]]);
+  return Object.fromEntries(parts);
 }
 
 /** True if the response to one request is a complete stream. */
@@ -127,7 +148,8 @@ async function isDelivered(url: string): Promise<boolean> {
 
 const BODY = chatRequest("sse-slow", 1_000);
 
-function request(url: string): Promise<Response> {
+/** Opens a slow stream. */
+export function request(url: string): Promise<Response> {
   return fetch(`${url}/v1/chat/completions`, { method: "POST", body: BODY });
 }
 
@@ -137,6 +159,11 @@ export function streamsInUseLine({ streams, bytesPerStream }: StreamsInUse): str
     (bytesPerStream / 1000).toFixed(0)
   } kB of objects and ` +
     `buffers for each of ${streams}, after a garbage collection`;
+}
+
+/** Returns a report line with the growth of the parts of the memory. */
+export function streamsPartsLine(program: StreamsResult["program"], grown: MemoryParts): string {
+  return `streams ${`${program}, parts`.padEnd(19)} ${partsText(grown, 1024 * 1024, "MiB")}`;
 }
 
 /** Returns a report line with the memory of the streams above the idle memory. */

@@ -25,6 +25,13 @@ export interface Systems {
   get(name: SystemName): System;
 }
 
+/** Systems that are no gateways, whose argument is the URL of the upstream. */
+type BareName = "floor" | "least" | "least-translate";
+
+function isBare(name: SystemName): name is BareName {
+  return name === "floor" || name === "least" || name === "least-translate";
+}
+
 /** How a system is started. */
 interface Recipe {
   readonly config: ConfigName;
@@ -33,7 +40,7 @@ interface Recipe {
   readonly replicas: number | null;
 }
 
-function recipeOf(name: Exclude<SystemName, "floor" | "least">): Recipe {
+function recipeOf(name: Exclude<SystemName, BareName>): Recipe {
   switch (name) {
     case "sqlite":
     case "valkey":
@@ -72,9 +79,10 @@ export async function startSystems(
   const systems = new Map<SystemName, System>();
 
   async function startSystem(name: SystemName): Promise<System> {
-    if (name === "floor" || name === "least") {
-      const argument = `${upstream}/v1/chat/completions`;
-      return started(await servers.start(`${name}.ts`, argument, MEASURED_CORE_INDEX));
+    if (isBare(name)) {
+      const path = name === "least-translate" ? "messages" : "chat/completions";
+      const program = name === "floor" ? "floor.ts" : "least.ts";
+      return started(await servers.start(program, `${upstream}/v1/${path}`, MEASURED_CORE_INDEX));
     }
     const { config, store, replicas } = recipeOf(name);
     if (store === "valkey" && stateServer.kind === "missing") return stateServer;
@@ -116,7 +124,7 @@ export function urlOf({ process }: Extract<System, { kind: "started" }>): string
 
 function needsStateServer(selected: readonly Scenario[]): boolean {
   return selected.flatMap(({ base, measured }) => [base, measured])
-    .some((name) => name !== "floor" && name !== "least" && recipeOf(name).store === "valkey");
+    .some((name) => !isBare(name) && recipeOf(name).store === "valkey");
 }
 
 /** Starts one Valkey server for all systems that use one. */

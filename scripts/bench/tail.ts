@@ -5,12 +5,20 @@ import { chatRequest } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
 import { quantile } from "./report.ts";
 
-/** Times of calls over one connection to a provider that responds after 20 ms, in microseconds. */
+/** Calls over one connection to a provider that responds after 20 ms. */
+export interface TailTimes {
+  /** Times in microseconds, ascending. */
+  readonly timesUs: readonly number[];
+  /** Processor time of a call in microseconds; null where the system does not report it. */
+  readonly cpuUs: number | null;
+}
+
+/** The calls to the provider itself, to the floor, to the least program and to the gateway. */
 export interface TailResult {
-  /** To the provider itself, to the floor and to the gateway, each ascending. */
-  readonly directUs: readonly number[];
-  readonly floorUs: readonly number[];
-  readonly gatewayUs: readonly number[];
+  readonly direct: TailTimes;
+  readonly floor: TailTimes;
+  readonly least: TailTimes;
+  readonly gateway: TailTimes;
 }
 
 /** The quantiles of the row. */
@@ -25,27 +33,38 @@ const ROUND_COUNT = 10, CALLS_IN_ROUND_COUNT = 140;
 /** Load of a provider that responds at once, after which the runtime has compiled its code. */
 const WARM_UP_S = 8;
 
-/** Measures the provider alone, the floor and the gateway in turns. */
+/** Measures the provider alone, the floor, the least program and the gateway in turns. */
 export async function measureTail(
   servers: ServerProcesses,
   cores: Cores,
 ): Promise<TailResult> {
   const { upstream, floor, gateway } = await startCompared(servers, cores);
-  using direct = await newHttpClient(upstream.port);
-  using overFloor = await newHttpClient(floor.port);
-  using overGateway = await newHttpClient(gateway.port);
-  for (const system of [floor, gateway]) await warmUp(system, WARM_UP_S);
-  const all = [direct, overFloor, overGateway].map((client) => ({ client, times: [] as number[] }));
+  const address = `http://127.0.0.1:${upstream.port}${CHAT}`;
+  const least = await servers.start("least.ts", address, cores.core);
+  using clients = new DisposableStack();
+  const all = [];
+  for (const system of [upstream, floor, least, gateway]) {
+    if (system !== upstream) await warmUp(system, WARM_UP_S);
+    const client = clients.use(await newHttpClient(system.port));
+    all.push({ system, client, times: [] as number[], cpuMs: 0 });
+  }
   const request = encodePost(CHAT, chatRequest("json-slow", 1_000), {});
   for (let round = 0; round < ROUND_COUNT; round++) {
-    for (const { client, times } of all) {
-      times.push(...await timesOf(client, request, CALLS_IN_ROUND_COUNT));
+    for (const each of all) {
+      const before = each.system.cpuMs() ?? NaN;
+      each.times.push(...await timesOf(each.client, request, CALLS_IN_ROUND_COUNT));
+      each.cpuMs += (each.system.cpuMs() ?? NaN) - before;
     }
   }
-  const [directUs = [], floorUs = [], gatewayUs = []] = all
-    .map(({ times }) => times.toSorted((a, b) => a - b));
-  return { directUs, floorUs, gatewayUs };
+  const [direct = NONE, floorTimes = NONE, leastTimes = NONE, gatewayTimes = NONE] = all
+    .map(({ times, cpuMs }) => ({
+      timesUs: times.toSorted((a, b) => a - b),
+      cpuUs: Number.isNaN(cpuMs) ? null : cpuMs * 1000 / times.length,
+    }));
+  return { direct, floor: floorTimes, least: leastTimes, gateway: gatewayTimes };
 }
+
+const NONE: TailTimes = { timesUs: [], cpuUs: null };
 
 async function timesOf(
   client: HttpClient,
@@ -62,18 +81,19 @@ async function timesOf(
 }
 
 /** Returns the report lines: what each system adds to the time of the provider. */
-export function tailLines({ directUs, floorUs, gatewayUs }: TailResult): string {
-  const added = (times: readonly number[], share: number) =>
-    quantile(times, share) - quantile(directUs, share);
-  const line = (name: string, times: readonly number[]) => {
+export function tailLines({ direct, floor, least, gateway }: TailResult): string {
+  const added = ({ timesUs }: TailTimes, share: number) =>
+    quantile(timesUs, share) - quantile(direct.timesUs, share);
+  const line = (name: string, times: TailTimes) => {
     const figures = QUANTILES.map(([label, share]) =>
       `${label} +${(added(times, share) / 1000).toFixed(2)} ms`
     );
-    return `tail   ${name.padEnd(20)} ${figures.join(", ")}`;
+    const cpu = `CPU of a call ${times.cpuUs?.toFixed(0) ?? "-"} µs`;
+    return `tail   ${name.padEnd(20)} ${figures.join(", ")}; ${cpu}`;
   };
-  const above = added(gatewayUs, 0.99) - added(floorUs, 0.99);
+  const above = added(gateway, 0.99) - added(floor, 0.99);
   const missed = above <= MAX_ABOVE_FLOOR_US ? "" : " missed";
-  return `${line("floor", floorUs)}\n${line("gateway", gatewayUs)}; p99 ${
+  return `${line("floor", floor)}\n${line("least", least)}\n${line("gateway", gateway)}; p99 ${
     (above / 1000).toFixed(2)
   } ms above the floor  <= ${(MAX_ABOVE_FLOOR_US / 1000).toFixed(2)} ms${missed}`;
 }

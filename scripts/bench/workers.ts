@@ -1,11 +1,10 @@
 import process from "node:process";
 import { PERMISSIONS } from "../packaging/permissions.ts";
 import { newSystemRun, type RunLength, type SystemRun } from "./measure.ts";
-import { type ServerProcesses, treeCpuMs } from "./processes.ts";
+import { rowV8Options, type ServerProcesses, treeCpuMs } from "./processes.ts";
 import type { Program, Programs, RunningProgram } from "./programs.ts";
 import { median } from "./report.ts";
 import type { Scenario } from "./scenarios.ts";
-import { v8Options } from "../packaging/v8_flags.ts";
 
 /** Rate and cost of a gateway with some number of workers. */
 export interface WorkersMeasurement {
@@ -149,7 +148,7 @@ function ownCpuUs(): number {
 function programOnAllCores(canPin: boolean): Program {
   const main = new URL("../../main.ts", import.meta.url).pathname;
   const pinned = canPin ? ["taskset", "-c", `0-${CORE_COUNT - 1}`] : [];
-  const options = [...PERMISSIONS, ...v8Options(Deno.version.deno)];
+  const options = [...PERMISSIONS, ...rowV8Options()];
   return { name: "source", command: [...pinned, Deno.execPath(), "run", ...options, main] };
 }
 

@@ -1,6 +1,7 @@
 import { relative } from "node:path";
 import { isObject, parseJson } from "../../src/core/json/json.ts";
 import { chunkNames, withChunkNames, withDynamicImports } from "./chunk_names.ts";
+import { lineMappings } from "./line_mappings.ts";
 
 /** Folders from which a bundle is built. */
 export interface Places {
@@ -139,8 +140,8 @@ export function neutralCode(code: string, { root, packages }: Places): string {
 }
 
 /**
- * Returns a source map with relative source paths, without the texts of the sources: they would be
- * most of the executable's own bytes.
+ * Returns a source map with relative source paths and the lines alone, without the texts of the
+ * sources: they would be most of the executable's own bytes.
  */
 export function neutralMap(text: string, { root, folder, packages }: Places): string {
   const map = parseJson(text);
@@ -150,8 +151,8 @@ export function neutralMap(text: string, { root, folder, packages }: Places): st
     const name = withoutPlace(String(source), relative(folder, packages));
     return name.startsWith(up) ? name.slice(up.length) : name;
   });
-  const { version, names, mappings } = map;
-  return JSON.stringify({ version, sources, names, mappings });
+  const mappings = lineMappings(String(map.mappings));
+  return JSON.stringify({ version: map.version, sources, names: [], mappings });
 }
 
 /** Replaces `<cache>/<registry>/yaml/2.9.1/` by `npm/yaml/2.9.1/`. */
@@ -163,8 +164,8 @@ function withoutPlace(text: string, place: string): string {
 }
 
 /**
- * Returns the code with a link to its source map. The runtime reads a linked map when an error is
- * shown. It would parse a map inside of the code at every start: measured, 100 ms and 30 MB.
+ * Returns the code with a link to its source map. The runtime parses the map when it loads the
+ * code, and keeps it. A map inside of the code would be there twice.
  */
 export function linkedTo(map: string, code: string): string {
   return `${code}\n//# sourceMappingURL=${map}\n`;

@@ -161,7 +161,7 @@ export async function compile(build: Build, tools: Tools): Promise<string | null
 }
 
 /** The tools of this machine, for a bundle in this folder. */
-function realTools(folder: string): Tools {
+export function realTools(folder: string): Tools {
   return {
     async compile(args, runtime) {
       const { success } = await new Deno.Command(Deno.execPath(), {

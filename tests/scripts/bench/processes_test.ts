@@ -1,5 +1,6 @@
 import {
   freePort,
+  memoryPartsOf,
   newServerProcesses,
   type ServerProcesses,
 } from "../../../scripts/bench/processes.ts";
@@ -116,3 +117,24 @@ async function isListening(port: number): Promise<boolean> {
     return false;
   }
 }
+
+Deno.test("the memory of a process is split by what its mappings are for", () => {
+  const mapping = (head: string, kilobytes: number) =>
+    `${head}\nSize: 9 kB\nRss:   ${kilobytes} kB\nPss: 7 kB\n`;
+  assertEquals(
+    memoryPartsOf([
+      mapping("55fd8f7e5000-55fd92ca9000 r-xp 02 08:01 77    /usr/bin/switchyard", 30),
+      mapping("7fa6b6f39000-7fa6b708f000 r--p 00 08:01 12    /usr/lib/libc.so.6", 2),
+      mapping("55fdc3898000-55fdc4ca8000 rw-p 00 00:00 0     [heap]", 5),
+      mapping("7fa6b556c000-7fa6b623e000 rw-p 00 00:00 0 ", 11),
+      mapping("7fa680000000-7fa69fdc0000 rwxp 00 00:00 0 ", 1),
+      mapping("f32dec80000-f32decc0000 rw-p 00 00:00 0 ", 256),
+    ].join("")),
+    {
+      "pages of files": 32 * 1024,
+      "the engine": 257 * 1024,
+      "the C library's heap": 5 * 1024,
+      "its large blocks, and stacks": 11 * 1024,
+    },
+  );
+});

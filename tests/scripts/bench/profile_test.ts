@@ -1,4 +1,10 @@
-import { type CpuProfile, sharesLine, sharesOf } from "../../../scripts/bench/profile.ts";
+import {
+  collectionsLine,
+  collectionsOf,
+  type CpuProfile,
+  sharesLine,
+  sharesOf,
+} from "../../../scripts/bench/profile.ts";
 import { assertEquals } from "../../support/assert.ts";
 
 const SOURCES = new URL("../../../src/", import.meta.url).href;
@@ -37,5 +43,16 @@ Deno.test("the line of a profile leaves small parts out", () => {
   assertEquals(
     sharesLine("one.cpuprofile", [["src/server", 0.985], ["src/cache", 0.015]]),
     "profile one.cpuprofile: src/server 99 %",
+  );
+});
+
+Deno.test("samples of a garbage collection that follow each other are one", () => {
+  const samples = [3, 4, 3, 3, 4, 3];
+  const profile = { ...PROFILE, samples, timeDeltas: [9_000, 1, 7_000, 5_000, 1, 2_000] };
+  const collections = collectionsOf(profile);
+  assertEquals(collections, [12_000, 2_000]);
+  assertEquals(
+    collectionsLine("one", collections),
+    "profile one: 2 garbage collections, 14.0 ms in all, at most 12.0 ms, 1 above 10.0 ms",
   );
 });

@@ -10,12 +10,21 @@ function times(most: number, late: number): readonly number[] {
 }
 
 Deno.test("the row tail shows what each system adds to the provider, and judges p99 above the floor", () => {
-  const direct = { directUs: times(21_000, 22_000), floorUs: times(21_300, 22_500) };
-  const lines = tailLines({ ...direct, gatewayUs: times(21_400, 22_800) });
-  assertMatch(lines, /^tail +floor +p50 \+0\.30 ms, p99 \+0\.50 ms, p99\.9 \+0\.50 ms\n/);
+  const of = (most: number, late: number) => ({ timesUs: times(most, late), cpuUs: 500 });
+  const others = {
+    direct: { timesUs: times(21_000, 22_000), cpuUs: null },
+    floor: of(21_300, 22_500),
+    least: { timesUs: times(21_350, 22_600), cpuUs: null },
+  };
+  const lines = tailLines({ ...others, gateway: of(21_400, 22_800) });
+  assertMatch(
+    lines,
+    /^tail +floor +p50 \+0\.30 ms, p99 \+0\.50 ms, p99\.9 \+0\.50 ms; CPU of a call 500 µs\n/,
+  );
+  assertMatch(lines, /least +p50 \+0\.35 ms, .*; CPU of a call - µs\n/);
   assertMatch(lines, /gateway +p50 \+0\.40 ms, p99 \+0\.80 ms, .*; p99 0\.30 ms above the floor/);
   assert(!lines.includes("missed"));
-  assert(tailLines({ ...direct, gatewayUs: times(21_400, 22_801) }).endsWith("0.30 ms missed"));
+  assert(tailLines({ ...others, gateway: of(21_400, 22_801) }).endsWith("0.30 ms missed"));
 });
 
 /** Searches over a system whose p99 in milliseconds is that of each rate. */
