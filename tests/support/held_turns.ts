@@ -5,6 +5,8 @@ export interface HeldTurns {
   readonly turns: LoopTurns;
   /** The kinds of the work that has come so far, in order. */
   readonly kinds: readonly TurnKind[];
+  /** Returns how much work waits. */
+  waiting(): number;
   /** Resolves when this much work waits. */
   waits(count: number): Promise<void>;
   /** Lets the work go on that has waited longest. */
@@ -21,17 +23,23 @@ export function heldTurns(...heldKinds: readonly TurnKind[]): HeldTurns {
   let isFree = false;
   const held: HeldTurns = {
     turns: {
-      next(next) {
+      next(next, cancellation) {
         kinds.push(next);
         if (!heldKinds.includes(next)) return null;
         return new Promise<void>((go) => {
           waiting.push(go);
+          cancellation?.onCancel(() => {
+            const at = waiting.indexOf(go);
+            if (at >= 0) waiting.splice(at, 1);
+            go();
+          });
           onWait();
           if (isFree) held.begin();
         });
       },
     },
     kinds,
+    waiting: () => waiting.length,
     async waits(count) {
       while (waiting.length < count) await new Promise<void>((resolve) => onWait = resolve);
     },
