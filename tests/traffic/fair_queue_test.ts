@@ -62,7 +62,7 @@ Deno.test("cancelled work leaves the queue at once, and its client with its last
   assertEquals([queue.size, began, left.at(-1)], [0, ["bob 1"], "late"]);
 });
 
-Deno.test("work that is cancelled after its turn is not told that it has left", () => {
+Deno.test("work that is cancelled after its turn has not left the queue", () => {
   const { queue, began, left, push } = namedQueue();
   const cancellation = new Cancellation();
   push("ada", "ada", cancellation);

@@ -129,7 +129,10 @@ Deno.test("the timer that ends a turn is set after its work, so that the event l
  * Large pieces that take these times in milliseconds, all of which come at once; returns the time
  * at which each one begins. Timers are due at their time, and later only for a piece that runs.
  */
-async function beginningsOf(pieces: readonly number[]): Promise<readonly number[]> {
+async function beginningsOf(
+  pieces: readonly number[],
+  kind: TurnKind = "large",
+): Promise<readonly number[]> {
   let now = 0;
   const timers: { readonly at: number; readonly task: () => void }[] = [];
   const turns = newLoopTurns({
@@ -145,7 +148,7 @@ async function beginningsOf(pieces: readonly number[]): Promise<readonly number[
       begun.push(now);
       now += ms;
     };
-    const turn = turns.next("large");
+    const turn = turns.next(kind);
     if (turn === null) work();
     else void turn.then(work);
   }
@@ -165,6 +168,12 @@ Deno.test("large pieces follow each other after a pause of a quarter of the time
 
 Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
   assertEquals(await beginningsOf([1, 1, 1, 5, 8, 8]), [0, 1, 2, 3, 10, 20]);
+});
+
+Deno.test("first steps of calls that wait share a turn for 4 ms, and further large pieces share none", async () => {
+  const pieces = [8, 1, 1, 1, 5, 8, 8];
+  assertEquals(await beginningsOf(pieces, "entering"), [0, 10, 11, 12, 13, 20, 30]);
+  assertEquals(await beginningsOf(pieces), [0, 10, 11.25, 12.5, 13.75, 20, 30]);
 });
 
 Deno.test("a large piece that comes when one has begun is behind those that wait", async () => {
@@ -218,7 +227,7 @@ Deno.test("a client with one large piece waits for one of another client with ve
   }
 });
 
-Deno.test("large pieces of another client that arrive for ever keep no call from its beginning", async () => {
+Deno.test("a call begins while large pieces of another client arrive without an end", async () => {
   const { turns, work, done, endTurn } = scriptedTurns();
   const again = () => {
     const turn = turns.next("large", null, "many");
