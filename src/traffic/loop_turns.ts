@@ -141,7 +141,7 @@ function turnIn(queue: FairQueue, waiter: Waiter, then?: () => void): Promise<vo
  * Returns the turns of large pieces. One that finds none before it begins at once, and further
  * pieces do within `FREE_MS`. They are followed by a pause. Of those that wait, first steps of
  * calls share a turn within this time too, because most bodies are parsed in less than a
- * millisecond: measured, one for each turn cost calls of 200 kB three quarters of their rate. Each
+ * millisecond: measured, one for each turn cost calls of 200 kB more than half of their rate. Each
  * other piece has a turn by itself. Calls of a client that have begun go before its others: until
  * it has begun a request is one text, and then values that each collection of garbage visits. They
  * do not go before those of other clients, which would wait for as long as large responses arrive.

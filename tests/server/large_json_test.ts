@@ -10,7 +10,7 @@ const MIN_LARGE_CHARS = 256 * 1024, MIN_ENTERING_CHARS = 32 * 1024;
 const LARGE = "x".repeat(MIN_LARGE_CHARS);
 
 /** A gateway whose provider responds with this text, and whose large pieces of work are held. */
-function serve(answer = JSON.stringify(COMPLETION)) {
+function serve(answer = JSON.stringify(COMPLETION), settings = "") {
   let sent = 0;
   const world = scriptedWorld({
     fetch() {
@@ -18,7 +18,7 @@ function serve(answer = JSON.stringify(COMPLETION)) {
       return answers(200, answer);
     },
   });
-  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const { app, gateway } = testGateway(oneProvider("http://up.test") + settings, world);
   const held = heldTurns("entering", "large");
   Object.assign(gateway.state, { turns: held.turns });
   const large = () => held.kinds.filter((kind) => kind === "entering" || kind === "large").length;
@@ -37,6 +37,19 @@ Deno.test("a body of 256 KiB is parsed, served and written for its provider in a
   }
   assertEquals((await got(await answer)).status, 200);
   assertEquals(sent(), 1);
+});
+
+Deno.test("the turns of a call are those of its client key", async () => {
+  const security = "security: {enabled: true, api_key: {keys: [{name: ada, value: key-of-ada}]}}\n";
+  const { app, gateway, held } = serve(undefined, security);
+  const request = chatRequest({
+    body: { messages },
+    headers: { authorization: "Bearer key-of-ada" },
+  });
+  const answer = await held.beginUntil(app(request).then(got));
+  assertEquals(answer.status, 200);
+  const callers = gateway.generation.clientKeys.map(({ caller }) => caller);
+  assertEquals([...held.clients], callers);
 });
 
 Deno.test("a large body that is no JSON is not parsed before its turn", async () => {
@@ -78,7 +91,7 @@ Deno.test("a body of 32 KiB is parsed in a turn, and served and written at once"
 
 Deno.test("a body whose client leaves before its turn leaves the queue, and is neither parsed nor sent", async () => {
   for (const [turns, parsed] of [[0, 0], [1, 1], [2, 1]] as const) {
-    const { app, gateway, held, sent } = serve();
+    const { app, gateway, held, large, sent } = serve();
     const client = new AbortController();
     const request = new Request(chatRequest({ body: { messages } }), { signal: client.signal });
     using parses = longParses(MIN_LARGE_CHARS);
@@ -91,9 +104,21 @@ Deno.test("a body whose client leaves before its turn leaves the queue, and is n
     client.abort();
     assertEquals(held.waiting(), 0);
     await got(await answer);
-    assertEquals([parses.count(), sent()], [parsed, 0], `in turn ${turns}`);
+    assertEquals([parses.count(), sent(), large()], [parsed, 0, turns + 1], `in turn ${turns}`);
     assertEquals([gateway.state.admission.bodyBytes(), gateway.state.admission.count()], [0, 0]);
   }
+});
+
+Deno.test("a body whose client has left is not checked", async () => {
+  const { app, held } = serve();
+  const client = new AbortController();
+  const request = chatRequest({ body: { messages: [LARGE] } });
+  const answer = app(new Request(request, { signal: client.signal }));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  client.abort();
+  assertEquals((await got(await answer)).status, 499);
 });
 
 Deno.test("a body below 32 KiB and a response below 256 KiB wait for no turn of large ones", async () => {

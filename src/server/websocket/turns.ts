@@ -217,7 +217,9 @@ export function nextTurn(
   chars: number,
   kind: "large" | "entering" = "entering",
 ): Promise<void> | null {
-  return turnsOf(call).next(isLarge(chars) ? kind : "start", call.cancellation);
+  // A message that is not parsed yet is not looked at again before its turn.
+  const cancellation = kind === "large" ? call.cancellation : null;
+  return turnsOf(call).next(isLarge(chars) ? kind : "start", cancellation);
 }
 
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {
