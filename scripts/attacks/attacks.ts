@@ -1,5 +1,6 @@
 import { cachedAnswers } from "./cached_answers.ts";
 import { drawnModels } from "./drawn_models.ts";
+import { enteringBodies } from "./entering_bodies.ts";
 import { http2Pings } from "./http2.ts";
 import { images } from "./images.ts";
 import { keptTexts } from "./kept_texts.ts";
@@ -21,6 +22,7 @@ export const ATTACKS: readonly Attack[] = [
   patterns,
   unreadResponses,
   unreadFiles,
+  ...enteringBodies,
   ...nestedJson,
   ...keptTexts,
   ...largeMessages,

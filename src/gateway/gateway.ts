@@ -1,3 +1,4 @@
+import { coalesced } from "../observe/coalesced.ts";
 import type { Config, ProviderConfig } from "../config/schema.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
 import type { World } from "../core/world.ts";
@@ -121,8 +122,8 @@ export function newGateway(
     bodyBytes: state.admission.bodyBytes,
     responseBytes: state.admission.responseBytes,
   });
-  const { scrape } = options;
-  const metrics = scrape === undefined ? ownMetrics : { ...ownMetrics, scrape };
+  const scrape = options.scrape ?? coalesced(ownMetrics.scrape, world);
+  const metrics = { ...ownMetrics, scrape };
   const allSinks = [metrics.sink, ...sinks];
   const reloadListeners = new Set<() => void>();
 

@@ -6,7 +6,7 @@ import { isForeignFile } from "../api/spoken_api.ts";
 import { type EndpointFacts, UNKNOWN_ENDPOINT } from "../core/endpoint.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply } from "../core/stream/reply.ts";
-import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { cancelled, type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
@@ -29,6 +29,7 @@ import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import { onDisconnect } from "../runtime/listener_request.ts";
+import { turnsOf } from "../call/call_turns.ts";
 
 /**
  * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.
@@ -141,9 +142,15 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     open: SocketEndpoint["newSession"],
   ): Promise<Response> {
     const call = callOf(req, facts);
-    const entered = await enter(call, req.raw, peer);
+    const entered = admit(call, req.raw, peer);
+    // As in `enter`, but also for the turn of the socket.
+    const unwatch = entered === null || entered instanceof Promise
+      ? watchClient(call, req.raw)
+      : () => {};
+    const admitted = await entered;
     const client = clientOf(call, peer);
-    const stopped = entered ?? await refuseSocket(call, client, peer);
+    const stopped = admitted ?? await refuseSocket(call, client, peer);
+    unwatch();
     if (stopped !== null) return respond(call, stopped, responder, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
@@ -158,10 +165,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
 
   /** Returns the refusal of a further socket; null when it may be opened. */
   async function refuseSocket(call: Call, client: string, peer: Peer): Promise<Failed | null> {
+    const { cancellation } = call;
     // Else nothing bounds what the runtime reads of it before it does anything else: measured, 32
     // MiB of empty fragments, which take half a second.
     await peer.located?.();
-    const mayOpen = await openSockets.nextTurn(client);
+    const mayOpen = await openSockets.nextTurn(client, cancellation);
+    if (cancellation.isCancelled) return cancelled(cancellation.reason);
     if (call.state.inFlight.isDraining) return draining();
     return mayOpen ? null : tooManySockets(limits.max_sockets_per_client);
   }
@@ -270,9 +279,15 @@ async function runEndpoint(
     if (!sent.ok) return sent;
     // Health, readiness and metrics are served in a turn that is full too.
     if (isClientCall(call)) {
-      const { turns } = call.state;
-      const turn = turnForText(turns, sent.value.document.text.length) ?? turns.next("start");
-      if (turn !== null) await turn;
+      const { cancellation } = call;
+      const turns = turnsOf(call);
+      const { length } = sent.value.document.text;
+      const turn = turnForText(turns, length, "large", cancellation) ??
+        turns.next("start", cancellation);
+      if (turn !== null) {
+        await turn;
+        if (cancellation.isCancelled) return cancelled(cancellation.reason);
+      }
     }
     return await endpoint.handle(call, sent.value);
   } catch (error) {

@@ -1,7 +1,7 @@
 import { atPaceOf } from "../core/at_once.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { cancelled, type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument, requestSteps } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
@@ -18,6 +18,7 @@ import {
   tooLarge,
 } from "./receive_body.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
+import { turnsOf } from "../call/call_turns.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;
@@ -47,9 +48,13 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const { turns } = call.state;
-  const turn = turnForText(turns, bytes.value.length, "entering");
-  if (turn !== null) await turn;
+  const { cancellation } = call;
+  const turns = turnsOf(call);
+  const turn = turnForText(turns, bytes.value.length, "entering", cancellation);
+  if (turn !== null) {
+    await turn;
+    if (cancellation.isCancelled) return cancelled(cancellation.reason);
+  }
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   const parsing = requestSteps(text, max_json_members, bytes.value);

@@ -9,6 +9,7 @@ import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { listenerFields } from "../runtime/listener_request.ts";
 import { FieldTable, type RequestHeaders } from "../core/header_fields.ts";
+import { turnClient } from "../call/call_turns.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
@@ -41,7 +42,7 @@ export function newCall(
     state: stateForCall(state, {
       cancellation,
       report,
-      client: () => call.client.key?.caller ?? "",
+      client: () => turnClient(call),
       refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
     }),
     world,

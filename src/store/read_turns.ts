@@ -1,6 +1,6 @@
 import type { Cancellation } from "../core/cancellation.ts";
 import { cancelled } from "../core/failure/result.ts";
-import { type LinkedQueue, newLinkedQueue } from "../traffic/linked_queue.ts";
+import { newFairQueue } from "../traffic/fair_queue.ts";
 import type { Stored } from "./object_store.ts";
 
 /**
@@ -24,86 +24,49 @@ export type ReadTurns = <Value>(
   start: () => Stored<Value>,
 ) => Stored<Value>;
 
-/** Operations of one client. */
-interface ClientReads {
-  running: number;
-  readonly waiting: LinkedQueue<() => void>;
-}
-
 /** Returns turns of which none is taken. */
 export function newReadTurns(): ReadTurns {
-  // Those with an operation, the one whose last turn is the longest time ago first.
-  const clients = new Map<string, ClientReads>();
+  const runningOf = new Map<string, number>();
   let running = 0;
+  const waiting = newFairQueue(rankOf);
 
-  function mayBegin(reads: ClientReads): boolean {
-    return running < MAX_CONCURRENT_READS && reads.running < MAX_CLIENT_READS;
+  /** Returns the number of operations of a client that run; null if it may begin no other one. */
+  function rankOf(client: string): number | null {
+    const own = runningOf.get(client) ?? 0;
+    return own < MAX_CLIENT_READS ? own : null;
   }
 
-  function begin(client: string, reads: ClientReads): void {
-    running++;
-    reads.running++;
-    clients.delete(client);
-    clients.set(client, reads);
-  }
-
-  function forgetIdle(client: string, { running, waiting }: ClientReads): void {
-    if (running === 0 && waiting.size === 0) clients.delete(client);
+  function change(client: string, by: 1 | -1): void {
+    running += by;
+    const own = (runningOf.get(client) ?? 0) + by;
+    if (own > 0) runningOf.set(client, own);
+    else runningOf.delete(client);
   }
 
   /** Resolves with true when the turn has come, and with false if the call is cancelled before. */
-  function comesToTurn(
-    client: string,
-    reads: ClientReads,
-    cancellation: Cancellation,
-  ): Promise<boolean> {
-    if (mayBegin(reads)) {
-      begin(client, reads);
+  function comesToTurn(client: string, cancellation: Cancellation): Promise<boolean> {
+    if (running < MAX_CONCURRENT_READS && rankOf(client) !== null) {
+      change(client, 1);
       return Promise.resolve(true);
     }
-    clients.set(client, reads);
-    return new Promise((resolve) => {
-      const leave = reads.waiting.push(() => {
-        unsubscribe();
-        resolve(true);
-      });
-      const unsubscribe = cancellation.onCancel(() => {
-        if (!leave()) return;
-        forgetIdle(client, reads);
-        resolve(false);
-      });
-    });
+    return new Promise((resolve) => waiting.push({ client, cancellation }, resolve));
   }
 
-  function end(client: string, reads: ClientReads): void {
-    running--;
-    reads.running--;
-    forgetIdle(client, reads);
-    const [first, ...others] = [...clients].filter(([, one]) =>
-      one.waiting.size > 0 && mayBegin(one)
-    );
-    if (first === undefined) return;
-    const next = others.reduce(
-      (one, other) => other[1].running < one[1].running ? other : one,
-      first,
-    );
-    begin(...next);
-    next[1].waiting.shift()?.();
+  function end(client: string): void {
+    change(client, -1);
+    const next = waiting.shift();
+    if (next !== null) change(next, 1);
   }
 
   return async (client, cancellation, start) => {
-    const reads = clients.get(client) ?? { running: 0, waiting: newLinkedQueue() };
-    if (!await comesToTurn(client, reads, cancellation)) {
-      return cancelled(cancellation.reason);
-    }
+    if (!await comesToTurn(client, cancellation)) return cancelled(cancellation.reason);
     try {
       return await start();
     } finally {
-      const waits = clients.values().some(({ waiting }) => waiting.size > 0);
       // The response with the object that was read is made, and counted, before the next one is
       // read.
-      if (waits) setTimeout(end, 0, client, reads);
-      else end(client, reads);
+      if (waiting.size > 0) setTimeout(end, 0, client);
+      else end(client);
     }
   };
 }

@@ -10,6 +10,8 @@ export interface LinkedQueue<Value> {
   push(value: Value): () => boolean;
   /** Removes and returns the oldest value; undefined if the queue is empty. */
   shift(): Value | undefined;
+  /** Iterates over the values, the oldest first. The queue must not change meanwhile. */
+  values(): Iterable<Value>;
 }
 
 interface Entry<Value> {
@@ -62,6 +64,9 @@ export function newLinkedQueue<Value>(): LinkedQueue<Value> {
       if (entry === null) return undefined;
       remove(entry);
       return entry.value;
+    },
+    *values() {
+      for (let entry = first; entry !== null; entry = entry.next) yield entry.value;
     },
   };
 }

@@ -4,7 +4,13 @@ import { type Failure, isRefusal } from "../core/failure/failure.ts";
 import type { HeaderFields } from "../core/header_fields.ts";
 import { charsOf, type Reply } from "../core/stream/reply.ts";
 import type { Outcome } from "../core/stream/stream.ts";
-import { failed, invalidResponse, type Result, success } from "../core/failure/result.ts";
+import {
+  cancelled,
+  failed,
+  invalidResponse,
+  type Result,
+  success,
+} from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
 import type { Framing } from "../formats/framing.ts";
 import { newNdjsonFraming } from "../formats/ndjson.ts";
@@ -35,6 +41,7 @@ import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
+import { turnsOf } from "../call/call_turns.ts";
 
 /** Largest body of a whole response. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -68,7 +75,8 @@ export async function open(
   candidate: Candidate,
   { onEnd, onContent, onFirstByte, span = null }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, client: { privacy }, state: { turns, admission } } = call;
+  const { world, report, client: { privacy }, state: { admission } } = call;
+  const turns = turnsOf(call);
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
   // Of thinking, only what another protocol has brought can be changed.
   if (privacy !== null) privacy.answer.isThinkingSigned = wire.name === "messages";
@@ -76,8 +84,12 @@ export async function open(
   // A response that is stored at the provider is the client's, also if it is empty.
   const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
   // The request is written in one piece too.
-  const turn = turnForText(turns, admission.bodyBytesOf(call.id));
-  if (turn !== null) await turn;
+  const { cancellation } = call;
+  const turn = turnForText(turns, admission.bodyBytesOf(call.id), "large", cancellation);
+  if (turn !== null) {
+    await turn;
+    if (cancellation.isCancelled) return cancelled(cancellation.reason);
+  }
   if (privacy !== null) await storeSentValues(call, privacy, candidate);
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every

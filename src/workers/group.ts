@@ -1,11 +1,11 @@
 import type { Config } from "../config/schema.ts";
 import { bugText } from "../core/failure/bug_text.ts";
 import type { World } from "../core/world.ts";
+import { coalesced } from "../observe/coalesced.ts";
 import type { Log } from "../observe/log.ts";
 import type { Handed } from "./handed.ts";
 import type { WorkerProcess } from "./process.ts";
 import { newSlot, type Slot, type SlotDeps } from "./slot.ts";
-import { coalesced } from "./group_metrics.ts";
 import { addMetrics, metricsText, type MetricValues } from "../observe/worker_metrics.ts";
 
 /**

@@ -51,6 +51,29 @@ Deno.test("a scrape is a request like any other: active while it runs, then coun
   }
 });
 
+Deno.test("scrapes that come just after one share the next text", async () => {
+  const world = scriptedWorld();
+  let lookedAt = 0;
+  // Each look at the clock takes 1 ms, so that the text takes time.
+  const { app } = testGateway(oneProvider("http://up"), {
+    ...world,
+    now: () => world.now() + lookedAt++,
+  });
+  await got(await app(scrape()));
+  let answered = 0;
+  const others = Array.from({ length: 20 }, async () => {
+    const { text } = await got(await app(scrape()));
+    answered++;
+    return text;
+  });
+  await world.advance(1);
+  assertEquals(answered, 0);
+  await world.advance(250);
+  const [text = "", ...same] = [...new Set(await Promise.all(others))];
+  assertEquals(same, []);
+  assertEquals(samplesNamed(text, "gateway_active_requests"), { '{endpoint="/metrics"}': 20 });
+});
+
 Deno.test("unknown paths share one label", async () => {
   const { app } = gatewayThat(() => answers(200, COMPLETION));
   for (let n = 0; n < 20; n++) await got(await app(new Request(`http://localhost/${n}`)));

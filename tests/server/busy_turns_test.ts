@@ -19,6 +19,25 @@ Deno.test("health, readiness and metrics are served while calls wait for their t
   assertEquals(status, 200);
 });
 
+Deno.test("a handshake whose client leaves while it waits has no turn", async () => {
+  const world = scriptedWorld();
+  const { app } = testGateway(oneProvider("http://up.test"), world);
+  const client = new AbortController();
+  const open = (init: RequestInit = {}) =>
+    app(new Request("http://localhost/v1/responses", init)).then(got);
+  const first = open();
+  const left = Array.from({ length: 20 }, () => open({ signal: client.signal }));
+  await first;
+  const last = open();
+  await new Promise((resolve) => setTimeout(resolve, 0));
+  client.abort();
+  // No turn has begun since.
+  for (const { status } of await Promise.all(left)) assertEquals(status, 499);
+  await world.advance(0);
+  await last;
+  assertEquals(world.waiting <= 1, true);
+});
+
 Deno.test("of handshakes that arrive together one is answered in a turn of the event loop", async () => {
   const world = scriptedWorld();
   const { app } = testGateway(oneProvider("http://up.test"), world);

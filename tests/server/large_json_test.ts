@@ -5,12 +5,12 @@ import { heldTurns } from "../support/held_turns.ts";
 import { longParses } from "../support/long_parses.ts";
 import { scriptedWorld } from "../support/world.ts";
 
-const MIN_LARGE_CHARS = 256 * 1024;
+const MIN_LARGE_CHARS = 256 * 1024, MIN_ENTERING_CHARS = 32 * 1024;
 
 const LARGE = "x".repeat(MIN_LARGE_CHARS);
 
 /** A gateway whose provider responds with this text, and whose large pieces of work are held. */
-function serve(answer = JSON.stringify(COMPLETION)) {
+function serve(answer = JSON.stringify(COMPLETION), settings = "") {
   let sent = 0;
   const world = scriptedWorld({
     fetch() {
@@ -18,11 +18,11 @@ function serve(answer = JSON.stringify(COMPLETION)) {
       return answers(200, answer);
     },
   });
-  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  const { app, gateway } = testGateway(oneProvider("http://up.test") + settings, world);
   const held = heldTurns("entering", "large");
   Object.assign(gateway.state, { turns: held.turns });
   const large = () => held.kinds.filter((kind) => kind === "entering" || kind === "large").length;
-  return { app, held, large, sent: () => sent };
+  return { app, gateway, held, large, sent: () => sent };
 }
 
 const messages = [{ role: "user", content: LARGE }];
@@ -37,6 +37,19 @@ Deno.test("a body of 256 KiB is parsed, served and written for its provider in a
   }
   assertEquals((await got(await answer)).status, 200);
   assertEquals(sent(), 1);
+});
+
+Deno.test("the turns of a call are those of its client key", async () => {
+  const security = "security: {enabled: true, api_key: {keys: [{name: ada, value: key-of-ada}]}}\n";
+  const { app, gateway, held } = serve(undefined, security);
+  const request = chatRequest({
+    body: { messages },
+    headers: { authorization: "Bearer key-of-ada" },
+  });
+  const answer = await held.beginUntil(app(request).then(got));
+  assertEquals(answer.status, 200);
+  const callers = gateway.generation.clientKeys.map(({ caller }) => caller);
+  assertEquals([...held.clients], callers);
 });
 
 Deno.test("a large body that is no JSON is not parsed before its turn", async () => {
@@ -64,9 +77,53 @@ Deno.test("a response of 256 KiB is parsed in its turn", async () => {
   assertEquals((await got(await answer)).status, 200);
 });
 
-Deno.test("a smaller body and a smaller response wait for no turn of large ones", async () => {
-  const content = "x".repeat(MIN_LARGE_CHARS - 1_000);
-  const completion = { ...COMPLETION, padding: content };
+Deno.test("a body of 32 KiB is parsed in a turn, and served and written at once", async () => {
+  const { app, held, large, sent } = serve();
+  const body = { messages: [{ role: "user", content: "x".repeat(MIN_ENTERING_CHARS) }] };
+  using parses = longParses(MIN_ENTERING_CHARS);
+  const answer = app(chatRequest({ body }));
+  await held.waits(1);
+  assertEquals(parses.count(), 0);
+  held.begin();
+  assertEquals((await got(await answer)).status, 200);
+  assertEquals([large(), sent()], [1, 1]);
+});
+
+Deno.test("a body whose client leaves before its turn leaves the queue, and is neither parsed nor sent", async () => {
+  for (const [turns, parsed] of [[0, 0], [1, 1], [2, 1]] as const) {
+    const { app, gateway, held, large, sent } = serve();
+    const client = new AbortController();
+    const request = new Request(chatRequest({ body: { messages } }), { signal: client.signal });
+    using parses = longParses(MIN_LARGE_CHARS);
+    const answer = app(request);
+    for (let turn = 0; turn < turns; turn++) {
+      await held.waits(1);
+      held.begin();
+    }
+    await held.waits(1);
+    client.abort();
+    assertEquals(held.waiting(), 0);
+    await got(await answer);
+    assertEquals([parses.count(), sent(), large()], [parsed, 0, turns + 1], `in turn ${turns}`);
+    assertEquals([gateway.state.admission.bodyBytes(), gateway.state.admission.count()], [0, 0]);
+  }
+});
+
+Deno.test("a body whose client has left is not checked", async () => {
+  const { app, held } = serve();
+  const client = new AbortController();
+  const request = chatRequest({ body: { messages: [LARGE] } });
+  const answer = app(new Request(request, { signal: client.signal }));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  client.abort();
+  assertEquals((await got(await answer)).status, 499);
+});
+
+Deno.test("a body below 32 KiB and a response below 256 KiB wait for no turn of large ones", async () => {
+  const content = "x".repeat(MIN_ENTERING_CHARS - 1_000);
+  const completion = { ...COMPLETION, padding: "x".repeat(MIN_LARGE_CHARS - 1_000) };
   const { app, large } = serve(JSON.stringify(completion));
   const answer = await got(
     await app(chatRequest({ body: { messages: [{ role: "user", content }] } })),

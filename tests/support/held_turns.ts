@@ -5,6 +5,10 @@ export interface HeldTurns {
   readonly turns: LoopTurns;
   /** The kinds of the work that has come so far, in order. */
   readonly kinds: readonly TurnKind[];
+  /** The clients of that work. */
+  readonly clients: ReadonlySet<string>;
+  /** Returns how much work waits. */
+  waiting(): number;
   /** Resolves when this much work waits. */
   waits(count: number): Promise<void>;
   /** Lets the work go on that has waited longest. */
@@ -17,21 +21,30 @@ export interface HeldTurns {
 export function heldTurns(...heldKinds: readonly TurnKind[]): HeldTurns {
   const waiting: (() => void)[] = [];
   const kinds: TurnKind[] = [];
+  const clients = new Set<string>();
   let onWait = () => {};
   let isFree = false;
   const held: HeldTurns = {
     turns: {
-      next(next) {
+      next(next, cancellation, client = "") {
         kinds.push(next);
+        clients.add(client);
         if (!heldKinds.includes(next)) return null;
         return new Promise<void>((go) => {
           waiting.push(go);
+          cancellation?.onCancel(() => {
+            const at = waiting.indexOf(go);
+            if (at >= 0) waiting.splice(at, 1);
+            go();
+          });
           onWait();
           if (isFree) held.begin();
         });
       },
     },
     kinds,
+    clients,
+    waiting: () => waiting.length,
     async waits(count) {
       while (waiting.length < count) await new Promise<void>((resolve) => onWait = resolve);
     },

@@ -1,3 +1,4 @@
+import { Cancellation } from "../../src/core/cancellation.ts";
 import {
   newLoopTurns,
   turnAmong,
@@ -128,7 +129,10 @@ Deno.test("the timer that ends a turn is set after its work, so that the event l
  * Large pieces that take these times in milliseconds, all of which come at once; returns the time
  * at which each one begins. Timers are due at their time, and later only for a piece that runs.
  */
-async function beginningsOf(pieces: readonly number[]): Promise<readonly number[]> {
+async function beginningsOf(
+  pieces: readonly number[],
+  kind: TurnKind = "large",
+): Promise<readonly number[]> {
   let now = 0;
   const timers: { readonly at: number; readonly task: () => void }[] = [];
   const turns = newLoopTurns({
@@ -144,7 +148,7 @@ async function beginningsOf(pieces: readonly number[]): Promise<readonly number[
       begun.push(now);
       now += ms;
     };
-    const turn = turns.next("large");
+    const turn = turns.next(kind);
     if (turn === null) work();
     else void turn.then(work);
   }
@@ -164,6 +168,12 @@ Deno.test("large pieces follow each other after a pause of a quarter of the time
 
 Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
   assertEquals(await beginningsOf([1, 1, 1, 5, 8, 8]), [0, 1, 2, 3, 10, 20]);
+});
+
+Deno.test("first steps of calls that wait share a turn for 4 ms, and further large pieces share none", async () => {
+  const pieces = [8, 1, 1, 1, 5, 8, 8];
+  assertEquals(await beginningsOf(pieces, "entering"), [0, 10, 11, 12, 13, 20, 30]);
+  assertEquals(await beginningsOf(pieces), [0, 10, 11.25, 12.5, 13.75, 20, 30]);
 });
 
 Deno.test("a large piece that comes when one has begun is behind those that wait", async () => {
@@ -198,6 +208,54 @@ Deno.test("large pieces of calls that have begun go before the first ones of oth
   ]);
 });
 
+Deno.test("a client with one large piece waits for one of another client with very many", async () => {
+  for (const kind of ["start", "rest", "large", "entering"] as const) {
+    const { turns, work, done, endTurn, isIdle } = scriptedTurns();
+    const add = (client: string) => {
+      const turn = turns.next(kind, null, client);
+      if (turn === null) work(client, 40);
+      else void turn.then(() => work(client, 40));
+    };
+    for (let piece = 0; piece < 50; piece++) add("many");
+    // Work of calls that have begun, such as their responses, does not go before either.
+    if (kind === "entering") void turns.next("large", null, "many")?.then(() => work("many", 40));
+    add("ada");
+    while (!isIdle()) await endTurn();
+    const order = done.flat();
+    assert(order.indexOf("ada") <= 4, `${kind}: ${order.indexOf("ada")}`);
+    assert(order.length >= 51);
+  }
+});
+
+Deno.test("a call begins while large pieces of another client arrive without an end", async () => {
+  const { turns, work, done, endTurn } = scriptedTurns();
+  const again = () => {
+    const turn = turns.next("large", null, "many");
+    if (turn !== null) void turn.then(() => (work("many", 40), again()));
+  };
+  assertEquals(turns.next("large", null, "many"), null);
+  work("many", 40);
+  for (let piece = 0; piece < 10; piece++) again();
+  void turns.next("entering", null, "ada")?.then(() => work("ada", 40));
+  for (let timer = 0; timer < 20; timer++) await endTurn();
+  assert(done.flat().includes("ada"));
+});
+
+Deno.test("work that is cancelled leaves its turn to the next", async () => {
+  for (const kind of ["start", "rest", "large", "entering"] as const) {
+    const { turns, work, done, endTurn, isIdle } = scriptedTurns();
+    for (let first = 0; first < 3 && turns.next(kind) === null; first++) work("first", 40);
+    const gone = new Cancellation();
+    const ended = Array.from({ length: 50 }, () => turns.next(kind, gone));
+    void turns.next(kind)?.then(() => work("last", 40));
+    gone.clientDisconnected();
+    await Promise.all(ended);
+    const before = done.length;
+    while (!isIdle() && done.flat().at(-1) !== "last") await endTurn();
+    assert(done.length - before <= 4, `${kind}: ${done.length - before}`);
+  }
+});
+
 Deno.test("a step of the work on a text has a turn from 256 KiB on, and a shorter text takes none", async () => {
   const held = heldTurns("large");
   const chars = 256 * 1024;
@@ -211,6 +269,17 @@ Deno.test("a step of the work on a text has a turn from 256 KiB on, and a shorte
   await held.waits(1);
   held.begin();
   await turn;
+});
+
+Deno.test("the first step of a call has a turn from 32 KiB on", async () => {
+  const held = heldTurns("entering");
+  const chars = 32 * 1024;
+  assertEquals(turnForText(held.turns, chars - 1, "entering"), null);
+  const turn = turnForText(held.turns, chars, "entering");
+  await held.waits(1);
+  held.begin();
+  await turn;
+  assertEquals(held.kinds, ["entering"]);
 });
 
 Deno.test("bodies that wait for a turn go on in order of arrival", async () => {

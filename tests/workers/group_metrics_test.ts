@@ -6,6 +6,7 @@ function scripted() {
   let end = () => {};
   const waits: number[] = [];
   const world = {
+    now: () => 0,
     after(ms: number, task: () => void) {
       waits.push(ms);
       end = task;

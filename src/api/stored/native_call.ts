@@ -21,6 +21,7 @@ import { newPayload, type Payload } from "../../wires/payload.ts";
 import { lostFields } from "../../wires/prompt_encoder.ts";
 import type { Sender, Target, UpstreamRequest } from "../../wires/wire.ts";
 import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
+import { turnsOf } from "../../call/call_turns.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
@@ -135,7 +136,7 @@ interface Received {
 }
 
 async function rewrite(
-  { state: { turns } }: Call,
+  call: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -143,7 +144,7 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
-  await turnForText(turns, document.text.length);
+  await turnForText(turnsOf(call), document.text.length);
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);

@@ -22,6 +22,7 @@ import {
 import { watchSilence } from "../silence.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
+import { turnsOf } from "../../call/call_turns.ts";
 
 /** A message that waits for the decision of a shared store, or for its turn of the event loop. */
 export interface EnteringMessage {
@@ -212,11 +213,13 @@ export function isLarge(chars: number): boolean {
  * loop until the last one is served.
  */
 export function nextTurn(
-  { state }: Call,
+  call: Call,
   chars: number,
   kind: "large" | "entering" = "entering",
 ): Promise<void> | null {
-  return state.turns.next(isLarge(chars) ? kind : "start");
+  // A message that is not parsed yet is not looked at again before its turn.
+  const cancellation = kind === "large" ? call.cancellation : null;
+  return turnsOf(call).next(isLarge(chars) ? kind : "start", cancellation);
 }
 
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {

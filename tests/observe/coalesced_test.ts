@@ -1,5 +1,6 @@
 import { assertEquals } from "../support/assert.ts";
-import { coalesced } from "../../src/workers/group_metrics.ts";
+import { scriptedWorld } from "../support/world.ts";
+import { coalesced } from "../../src/observe/coalesced.ts";
 
 Deno.test("requests during a run share one run that begins after it, however many they are", async () => {
   const runs: PromiseWithResolvers<number>[] = [];
@@ -44,10 +45,36 @@ Deno.test("a request in any moment between two runs shares the second one, so th
 
 Deno.test("a run that fails fails only for its own requests", async () => {
   let runs = 0;
-  const request = coalesced(() =>
-    ++runs === 1 ? Promise.reject(new Error("no")) : Promise.resolve(runs)
+  const request = coalesced(
+    () => ++runs === 1 ? Promise.reject(new Error("no")) : Promise.resolve(runs),
   );
   const first = request().catch(() => "failed");
   const second = request();
   assertEquals([await first, await second, await request()], ["failed", 2, 3]);
+});
+
+Deno.test("requests within 24 times the time of a run, at most 250 ms, share the next run", async () => {
+  for (const [ms, rest] of [[2, 48], [10, 240], [100, 250]] as const) {
+    const world = scriptedWorld();
+    let runs = 0;
+    const request = coalesced(async () => {
+      await new Promise<void>((go) => void world.after(ms, go));
+      return ++runs;
+    }, world);
+    const first = request();
+    await world.advance(ms);
+    assertEquals(await first, 1);
+    await world.advance(0);
+    const others = Array.from({ length: 1_000 }, () => request());
+    await world.advance(rest - 1);
+    others.push(request());
+    assertEquals(runs, 1);
+    await world.advance(1);
+    await world.advance(ms);
+    assertEquals([new Set(await Promise.all(others)), runs], [new Set([2]), 2]);
+    await world.advance(rest + ms);
+    const last = request();
+    await world.advance(ms);
+    assertEquals([await last, runs], [3, 3]);
+  }
 });
