@@ -182,9 +182,12 @@ Deno.test("the formula has the archive of each machine with Linux or macOS, with
 Deno.test("the page of the executable names every function of the C library that the gateway calls", async () => {
   const [, paragraph = ""] = /\n(The right to call libraries is wider [^]*?)\n\n/
     .exec(pageText("docs/deploy/executable.md")) ?? [];
-  const code = await Deno.readTextFile(new URL("../../src/runtime/sockets.ts", import.meta.url));
-  const [, symbols = ""] = /\nconst SYMBOLS = \{\n([^]*?)\n\} as const;/.exec(code) ?? [];
-  const called = [...symbols.matchAll(/^ {2}(\w+): \{ parameters/gm)].map(([, name = ""]) => name);
+  const files = ["sockets.ts", "free_memory.ts"].map((name) =>
+    Deno.readTextFile(new URL(`../../src/runtime/${name}`, import.meta.url))
+  );
+  const called = (await Promise.all(files)).flatMap((code) =>
+    [...code.matchAll(/\b(\w+): \{ parameters/g)].map(([, name = ""]) => name)
+  );
   assert(called.length > 5);
   const named = quoted(paragraph.replaceAll("\n", " ")).filter((word) => /^\w+$/.test(word));
   assertEquals(named.toSorted(), called.toSorted());

@@ -3,7 +3,6 @@
 import type { World } from "../../core/world.ts";
 import { listenerFields } from "../listener_request.ts";
 import type { Sockets, Traffic } from "../sockets.ts";
-import type { Connection } from "./connection.ts";
 
 /**
  * Bytes of unfinished request heads of all connections together; the runtime holds up to twice as
@@ -57,9 +56,16 @@ export interface Requested {
 }
 
 /** The state of a connection of which heads are counted. */
-type Looked =
-  & Requested
-  & Pick<Connection, "key" | "descriptor" | "requests" | "isMultiplexed">;
+interface Counted extends Requested {
+  /** Address of the client as `ADDRESS PORT`. */
+  readonly key: string;
+  /** The descriptor of its socket; null if it is not known. */
+  readonly descriptor: number | null;
+  /** Number of requests that have arrived. */
+  readonly requests: number;
+  /** True for HTTP/2, of which nothing is counted. */
+  readonly isMultiplexed: boolean;
+}
 
 /** Counts one request on a connection. */
 export interface CountedRequest {
@@ -77,12 +83,12 @@ export function newUnfinishedHeads(
   sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "abort">,
   { now }: Pick<World, "now">,
 ) {
-  let found: { readonly connection: Looked; readonly bytes: number }[] = [];
+  let found: { readonly connection: Counted; readonly bytes: number }[] = [];
   let sumBytes = 0;
 
   return {
     /** Counts a request that has arrived; null if nothing is left to count at its end. */
-    count(connection: Looked, request: Request): CountedRequest | null {
+    count(connection: Counted, request: Request): CountedRequest | null {
       const { headBytes, bodyBytes } = sizeOf(request);
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
@@ -100,7 +106,7 @@ export function newUnfinishedHeads(
       };
     },
     /** Looks at a connection without a request in flight. */
-    look(connection: Looked, descriptor: number, { receivedBytes }: Traffic): void {
+    look(connection: Counted, descriptor: number, { receivedBytes }: Traffic): void {
       const { requests, isMultiplexed, unfinished } = connection;
       let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
       const mayBeCounted = requests !== connection.lookedRequests && bytes <= MAX_UNCOUNTED_BYTES;
