@@ -24,7 +24,7 @@ export function coalesced<Value>(
     const began = world?.now() ?? 0;
     const free = Promise.withResolvers<void>();
     busy = free.promise;
-    return task().finally(() => {
+    return Promise.try(task).finally(() => {
       const restMs = Math.min(REST_RATIO * ((world?.now() ?? 0) - began), MAX_REST_MS);
       if (world === null || restMs <= 0) end();
       else world.after(restMs, end);

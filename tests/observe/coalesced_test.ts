@@ -43,15 +43,19 @@ Deno.test("a request in any moment between two runs shares the second one, so th
   }
 });
 
-Deno.test("a run that fails fails only for its own requests", async () => {
-  let runs = 0;
-  const request = coalesced(
-    () => ++runs === 1 ? Promise.reject(new Error("no")) : Promise.resolve(runs),
-  );
-  const first = request().catch(() => "failed");
-  const second = request();
-  assertEquals([await first, await second, await request()], ["failed", 2, 3]);
-});
+for (const throws of [false, true]) {
+  Deno.test(`a run that ${throws ? "throws" : "fails"} fails only for its own requests`, async () => {
+    let runs = 0;
+    const request = coalesced(() => {
+      if (++runs > 1) return Promise.resolve(runs);
+      if (throws) throw new Error("no");
+      return Promise.reject(new Error("no"));
+    });
+    const first = request().catch(() => "failed");
+    const second = request();
+    assertEquals([await first, await second, await request()], ["failed", 2, 3]);
+  });
+}
 
 Deno.test("requests within 24 times the time of a run, at most 250 ms, share the next run", async () => {
   for (const [ms, rest] of [[2, 48], [10, 240], [100, 250]] as const) {

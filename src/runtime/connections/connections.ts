@@ -143,7 +143,7 @@ export function newConnections(
       },
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
-        // What follows belongs to no request, also when the socket has ended.
+        // The frames that follow belong to no request.
         connection.requestBytes = Infinity;
         findNow(connection);
         const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
@@ -276,7 +276,7 @@ export function newConnections(
     connection.write = writeStateAt(connection.write, traffic, now);
     if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
     // A server of HTTP/2 writes before any request, one of HTTP/1.1 only when it ends.
-    const speaksHttp2 = !connection.hasServed && traffic.writtenBytes > 0;
+    const speaksHttp2 = connection.requests === 0 && traffic.writtenBytes > 0;
     if (speaksHttp2 && !limits.http2) return sockets.abort(descriptor);
     if (connection.inFlight > 0) return;
     if (isNew) Object.assign(connection, newIdleState(now - traffic.silentMs));
@@ -329,11 +329,11 @@ export function newConnections(
       if (!connection.hasServed) {
         connection.hasServed = true;
         // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
-        connection.isMultiplexed = !request.headers.has("host");
+        connection.isMultiplexed = limits.http2 && !request.headers.has("host");
       }
       // Its client may have read the whole response to its last request before the next look.
       deliveries.look(connection);
-      const counted = heads.count(connection, request);
+      const counted = heads.count(connection, request, findNow);
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;

@@ -43,7 +43,7 @@ interface RequestSize {
 export interface Requested {
   /**
    * Bytes of the requests that have arrived, with those of bodies that may still come; `Infinity`
-   * if they are not known.
+   * until the next look if they are not known.
    */
   requestBytes: number;
   /** Number of its requests at the last look. */
@@ -86,19 +86,34 @@ export function newUnfinishedHeads(
   let found: { readonly connection: Counted; readonly bytes: number }[] = [];
   let sumBytes = 0;
 
+  /** Returns the bytes that the runtime has read of a connection; null if they are not known. */
+  function readBytes({ descriptor }: Counted): number | null {
+    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
+    return descriptor === null || traffic === null
+      ? null
+      : traffic.receivedBytes - sockets.unreadBytes(descriptor);
+  }
+
   return {
-    /** Counts a request that has arrived; null if nothing is left to count at its end. */
-    count(connection: Counted, request: Request): CountedRequest | null {
+    /**
+     * Counts a request that has arrived; null if nothing is left to count at its end. `find` looks
+     * for the descriptor of the connection.
+     */
+    count<Some extends Counted>(
+      connection: Some,
+      request: Request,
+      find: (connection: Some) => void = () => {},
+    ): CountedRequest | null {
       const { headBytes, bodyBytes } = sizeOf(request);
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
+      if (bodyBytes === null && connection.descriptor === null) find(connection);
       let isAdmitted = false;
       return {
         admitted: () => void (isAdmitted = true),
         ended() {
           if (isAdmitted && bodyBytes === null) {
-            const traffic = sockets.traffic(connection.descriptor ?? -1);
-            connection.requestBytes = traffic?.receivedBytes ?? Infinity;
+            connection.requestBytes = readBytes(connection) ?? Infinity;
           }
           const keptBytes = headBytes + (isAdmitted ? 0 : bodyBytes ?? 0);
           return keptBytes > MAX_KEPT_BYTES;
@@ -110,7 +125,7 @@ export function newUnfinishedHeads(
       const { requests, isMultiplexed, unfinished } = connection;
       let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
       const mayBeCounted = requests !== connection.lookedRequests && bytes <= MAX_UNCOUNTED_BYTES;
-      if (Number.isFinite(bytes) && (bytes < 0 || mayBeCounted)) {
+      if (bytes < 0 || mayBeCounted) {
         connection.requestBytes = receivedBytes;
         bytes = 0;
       }

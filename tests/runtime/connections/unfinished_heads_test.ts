@@ -80,6 +80,32 @@ for (const isAdmitted of [true, false]) {
   }
 }
 
+Deno.test("a head that waits behind a body in chunks is no part of the body", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [100]);
+  assert(socket !== undefined);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  const headers = { host: "localhost", "transfer-encoding": "chunked" };
+  const request = listener.request(40_001, headers, "POST");
+  request.peer.admitted?.();
+  listener.receive(socket, 65 * MIB);
+  socket.unreadBytes = 65 * MIB;
+  await request.end();
+  socket.unreadBytes = 0;
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("a client without Host speaks HTTP/1.0 if HTTP/2 is not served", async () => {
+  using listener = scriptedListener({ ...LIMITS, http2: false });
+  const [socket] = connectAll(listener, [30]);
+  assert(socket !== undefined);
+  await listener.request(40_001, {}).end();
+  listener.receive(socket, 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
 Deno.test("bytes of WebSockets, and those that the runtime has not read, are no heads", async () => {
   using listener = scriptedListener(LIMITS);
   const [socket, unread] = connectAll(listener, [100, 100]);
