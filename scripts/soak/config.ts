@@ -7,6 +7,9 @@ export const KEYS: readonly string[] = [
   "gk-soak-two-0123456789abcdef",
 ];
 
+/** Maximum number of stored objects of each type. */
+export const MAX_ENTRIES_COUNT = 50;
+
 /** The provider types that translate or relay a request for a model. */
 export const TYPES = ["compat", "messages", "local"] as const;
 /** A provider type of the soak; also the ID of its provider. */
@@ -116,7 +119,7 @@ export function configText(setting: Setting, version: number): string {
     circuit_breaker: { failure_threshold: 20, window: "10s", open_duration: "1s" },
     // Several workers have one cache, so that each finds what another one has stored.
     caching: { enabled: true, max_size: 50, shared: workers > 1 },
-    state: { ...state, max_entries: 50 },
+    state: { ...state, max_entries: MAX_ENTRIES_COUNT },
     update_check: { enabled: false },
   });
 }

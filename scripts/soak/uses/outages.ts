@@ -1,6 +1,6 @@
 import { list } from "../answers/json_at.ts";
 import { checkAnswer, demand, receive, type Received, type SoakClient, textIn } from "../client.ts";
-import { TYPES } from "../config.ts";
+import { KEYS, MAX_ENTRIES_COUNT, TYPES } from "../config.ts";
 import { readStateGauges } from "../metrics.ts";
 import type { Outage } from "../store.ts";
 import { API_PATHS, question, TEXT_APIS, textRequest } from "./inference.ts";
@@ -15,11 +15,15 @@ const RESPONSES = API_PATHS.responses;
  */
 const MIN_NOTICED_COUNT = 6;
 
-/** Responses that may be stored before that: a full disk has room in its write-ahead log. */
-const MAX_CREATED_COUNT = 40;
+/**
+ * Responses that may be stored before that: a full disk has room in its write-ahead log and in the
+ * free pages of its file. A full store keeps the youngest responses of each client key, as many for
+ * each: here the one from before the outage and these, so that none makes room for another.
+ */
+const MAX_CREATED_COUNT = MAX_ENTRIES_COUNT / KEYS.length - 1;
 
-/** Length of the text of a response, so that a full disk is noticed soon. */
-const LONG_CHARS = 100_000;
+/** Length of the text of a response, so that a full disk is noticed after few of them. */
+const LONG_CHARS = 200_000;
 
 /** Time within which the gateway has its store again, and has stored what has waited. */
 const RETURN_TIMEOUT_MS = 60_000;

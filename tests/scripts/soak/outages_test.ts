@@ -1,9 +1,9 @@
-import { newSoakClient } from "../../../scripts/soak/client.ts";
-import { configText, plainSetting } from "../../../scripts/soak/config.ts";
+import { newSoakClient, receive, textIn } from "../../../scripts/soak/client.ts";
+import { configText, MAX_ENTRIES_COUNT, plainSetting } from "../../../scripts/soak/config.ts";
 import { startGateway } from "../../../scripts/soak/gateway_process.ts";
 import { problemOf } from "../../../scripts/soak/load.ts";
 import { readGauges } from "../../../scripts/soak/metrics.ts";
-import { openSoakStore, type StoreName } from "../../../scripts/soak/store.ts";
+import { openSoakStore, type Outage, type StoreName } from "../../../scripts/soak/store.ts";
 import { serveUpstream } from "../../../scripts/soak/upstream.ts";
 import { outageUse } from "../../../scripts/soak/uses/outages.ts";
 import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
@@ -49,13 +49,45 @@ Deno.test("a gateway whose file is on a full disk loses nothing that it delivere
   assertEquals(await problemsOver("sqlite", 1), []);
 });
 
+/** An outage that never begins. */
+const NO_OUTAGE: Outage = {
+  name: "not at all",
+  forgets: false,
+  begin: () => Promise.resolve(),
+  end: () => Promise.resolve(),
+};
+
 Deno.test("a soak notices an outage without effect", async () => {
-  const none = () => Promise.resolve();
-  const outage = { name: "not at all", forgets: false, begin: none, end: none };
   const problem = await withSoakGateway(async ({ url, upstream }) => {
     using http = Deno.createHttpClient({});
     const client = newSoakClient({ number: 0, turn: 0 }, url, http, upstream);
-    return await problemOf(outageUse(outage), client);
+    return await problemOf(outageUse(NO_OUTAGE), client);
   });
-  assertMatch(problem ?? "", /not at all: .* 40 responses are stored without a store$/);
+  assertMatch(problem ?? "", /not at all: .* 24 responses are stored without a store$/);
+});
+
+Deno.test("no response of an outage makes room for another one, although the store is full", async () => {
+  const path = "/v1/responses";
+  const statuses = await withSoakGateway(async ({ url, upstream }) => {
+    using http = Deno.createHttpClient({});
+    const clientOf = (number: number) => newSoakClient({ number, turn: 0 }, url, http, upstream);
+    // The clients have keys in turn.
+    for (let number = 0; number < MAX_ENTRIES_COUNT; number++) {
+      await clientOf(number).ok("POST", path, { model: "compat/sim-echo", input: "Hello." });
+    }
+    const client = clientOf(MAX_ENTRIES_COUNT);
+    const ids: string[] = [];
+    await problemOf(outageUse(NO_OUTAGE), {
+      ...client,
+      async send(method, ...request) {
+        const response = await client.send(method, ...request);
+        if (method === "POST") ids.push(textIn(await receive(response.clone()), "id"));
+        return response;
+      },
+    });
+    const reads = ids.map((id) => client.send("GET", `${path}/${id}`));
+    const received = await Promise.all(reads.map(async (read) => await receive(await read)));
+    return received.map(({ status }) => status);
+  });
+  assertEquals(statuses, Array.from({ length: 25 }, () => 200));
 });
