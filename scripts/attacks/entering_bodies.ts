@@ -21,8 +21,8 @@ const CONNECTION_COUNT = 60, LEAVING_COUNT = 150;
 /** Bytes of a body just below 256 KiB, and of one above, whose steps all have turns. */
 const SMALL_BYTES = 261_000, LARGE_BYTES = 270_000;
 
-/** Time for which bodies are sent, and after which the clients of bodies leave. */
-const SENDING_MS = 10_000, LEAVING_MS = 2_000;
+/** Time for which bodies are sent, between two that are left, and after which these are. */
+const SENDING_MS = 10_000, BETWEEN_MS = 10, LEAVING_MS = 2_000;
 
 /** Bound of a call of `LARGE_BYTES` of another client, which has every second turn. */
 const MAX_LARGE_CALL_MS = 2_000;
@@ -93,7 +93,8 @@ const leftBodies: Attack = {
     const body = nestedBody(LARGE_BYTES);
     const headers = { ...keyHeaders(MANY), "content-length": String(body.length) };
     const request = requestHead(`POST ${URL_PATH}`, headers) + body;
-    const left = many(LEAVING_COUNT * times, async () => {
+    const left = many(LEAVING_COUNT * times, async (at) => {
+      await pause(BETWEEN_MS * at);
       using connection = await connectRaw(target);
       const isSent = await connection.write(request);
       await pause(LEAVING_MS);
