@@ -18,6 +18,10 @@ export interface Peer {
    * of a next request. Absent if `disconnect` is.
    */
   readonly admitted?: () => void;
+  /** True if the connection ends after the response, because the head of the request is large. */
+  readonly isLast?: boolean;
+  /** True if it ends after the response unless the request is admitted: its body is large. */
+  readonly isLastUnlessAdmitted?: boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
   /**

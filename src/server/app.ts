@@ -113,9 +113,11 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
+      if (peer.isLastUnlessAdmitted) call.responseHeaders["connection"] = "close";
       return respond(call, stopped, responder, peer);
     }
     peer.admitted?.();
+    if (peer.isLast) call.responseHeaders["connection"] = "close";
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const answered = await runEndpoint(call, req, endpoint, limits);

@@ -30,6 +30,7 @@ export interface ScriptedListener extends Disposable {
     port: number,
     headers?: Readonly<Record<string, string>>,
     method?: string,
+    url?: string,
   ): ScriptedRequest;
   /** The descriptors that were shut down. */
   shutDown(): readonly number[];
@@ -62,10 +63,10 @@ export function scriptedListener(
       socket.receivedBytes += bytes;
       socket.receivedMs = world.now();
     },
-    request(port, headers = { host: "localhost" }, method = "GET") {
+    request(port, headers = { host: "localhost" }, method = "GET", url = "http://localhost/") {
       const { promise: completed, resolve } = Promise.withResolvers<void>();
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
-      const request = new Request("http://localhost/", { method, headers: { ...headers } });
+      const request = new Request(url, { method, headers: { ...headers } });
       return {
         peer: connections.enter(request, { remoteAddr, completed }),
         end() {

@@ -45,6 +45,7 @@ const MAX_UNREAD_MS = 1_000;
 const NOTHING_REQUESTED: Requested & Pick<Connection, "acceptsAll"> = {
   requestBytes: 0,
   lookedRequests: 0,
+  lookedBytes: 0,
   unfinished: null,
   acceptsAll: false,
 };
@@ -326,6 +327,8 @@ export function newConnections(
     enter(request, { remoteAddr: { hostname, port }, completed }) {
       const key = `${hostname} ${port}`;
       const connection = byKey.get(key) ?? add(key);
+      // It may have come back from its port with a descriptor that the sweep has passed.
+      connection.sweep = sweeps;
       if (!connection.hasServed) {
         connection.hasServed = true;
         // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
@@ -346,6 +349,8 @@ export function newConnections(
         ...connection,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
+        isLast: counted?.isLast === true,
+        isLastUnlessAdmitted: counted?.isLastUnlessAdmitted === true,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);

@@ -46,8 +46,9 @@ export interface Requested {
    * until the next look if they are not known.
    */
   requestBytes: number;
-  /** Number of its requests at the last look. */
+  /** Number of its requests, and received bytes, at the last look. */
   lookedRequests: number;
+  lookedBytes: number;
   /**
    * The first look at bytes that belong to no request, with the number of requests at that time;
    * null if there were none.
@@ -69,6 +70,10 @@ interface Counted extends Requested {
 
 /** Counts one request on a connection. */
 export interface CountedRequest {
+  /** True if the connection ends after the response for what the runtime keeps of the head. */
+  readonly isLast: boolean;
+  /** True if it ends after the response to a request that is not admitted, for its body. */
+  readonly isLastUnlessAdmitted: boolean;
   /** The request was admitted, so that its body belongs to it however it is framed. */
   admitted(): void;
   /** Its response has ended. True if the connection ends for what the runtime keeps of it. */
@@ -108,28 +113,38 @@ export function newUnfinishedHeads(
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
       if (bodyBytes === null && connection.descriptor === null) find(connection);
+      const isLast = !connection.isMultiplexed && headBytes > MAX_KEPT_BYTES;
+      const isLastUnlessAdmitted = !connection.isMultiplexed &&
+        headBytes + (bodyBytes ?? 0) > MAX_KEPT_BYTES;
       let isAdmitted = false;
       return {
+        isLast,
+        isLastUnlessAdmitted,
         admitted: () => void (isAdmitted = true),
         ended() {
           if (isAdmitted && bodyBytes === null) {
             connection.requestBytes = readBytes(connection) ?? Infinity;
           }
-          const keptBytes = headBytes + (isAdmitted ? 0 : bodyBytes ?? 0);
-          return keptBytes > MAX_KEPT_BYTES;
+          return isAdmitted ? isLast : isLastUnlessAdmitted;
         },
       };
     },
     /** Looks at a connection without a request in flight. */
     look(connection: Counted, descriptor: number, { receivedBytes }: Traffic): void {
       const { requests, isMultiplexed, unfinished } = connection;
+      const hasRequested = requests !== connection.lookedRequests;
+      if (hasRequested) {
+        // What had arrived before the last request belongs to it or to earlier ones.
+        connection.requestBytes = Math.max(connection.requestBytes, connection.lookedBytes);
+      }
       let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
-      const mayBeCounted = requests !== connection.lookedRequests && bytes <= MAX_UNCOUNTED_BYTES;
+      const mayBeCounted = hasRequested && bytes <= MAX_UNCOUNTED_BYTES;
       if (bytes < 0 || mayBeCounted) {
         connection.requestBytes = receivedBytes;
         bytes = 0;
       }
       connection.lookedRequests = requests;
+      connection.lookedBytes = receivedBytes;
       // What the runtime has not read may be the body of a request whose head it has read.
       if (bytes > MAX_UNCOUNTED_BYTES) bytes -= sockets.unreadBytes(descriptor);
       if (bytes <= 0) {
@@ -168,13 +183,14 @@ export function newUnfinishedHeads(
 
 /** Returns the size of a request, by its header fields. */
 function sizeOf(request: Request): RequestSize {
-  const { method, url } = request;
-  let headBytes = method.length + url.length - url.indexOf("/", "https://".length) +
-    "  HTTP/1.1\r\n\r\n".length;
+  const { method, url, headers } = request;
+  // The runtime writes the field `Host`, whatever it has, in front of the path.
+  let headBytes = method.length + url.length - "http://".length + "  HTTP/1.1\r\n\r\n".length;
   let bodyBytes: number | null = 0;
-  for (const [name, value] of listenerFields(request) ?? request.headers) {
+  for (const [name, value] of listenerFields(request) ?? headers) {
     headBytes += name.length + value.length + ": \r\n".length;
-    if (isField(name, "transfer-encoding")) bodyBytes = null;
+    if (isField(name, "host")) headBytes -= value.length;
+    else if (isField(name, "transfer-encoding")) bodyBytes = null;
     else if (bodyBytes !== null && isField(name, "content-length")) bodyBytes = Number(value);
   }
   return { headBytes, bodyBytes };

@@ -9,6 +9,7 @@ import { policyOf } from "../../redaction/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";
+import { turnsOf } from "../../call/call_turns.ts";
 import { boundPongs } from "../../runtime/pongs.ts";
 import { takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
@@ -181,7 +182,8 @@ function serveSocket(
     readonly calls: TurnCalls;
   },
 ): void {
-  const { world, metrics, state: { inFlight, admission, turns: loopTurns } } = gateway;
+  const { world, metrics, state: { inFlight, admission } } = gateway;
+  const loopTurns = turnsOf(handshake);
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
   const writer = newSocketWriter(socket, world, responder.flusher, {

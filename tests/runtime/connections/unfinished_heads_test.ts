@@ -106,6 +106,30 @@ Deno.test("a client without Host speaks HTTP/1.0 if HTTP/2 is not served", async
   assertEquals(listener.shutDown(), [5]);
 });
 
+Deno.test("a Host with a slash counts once", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [32 * MIB]);
+  assert(socket !== undefined);
+  const host = `a/${"x".repeat(16 * MIB)}`;
+  await listener.request(40_001, { host }, "GET", `http://${host}/`).end();
+  listener.receive(socket, 49 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+Deno.test("bytes that the size of a request does not have are forgiven with the next one", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [0]);
+  assert(socket !== undefined);
+  for (let count = 0; count < 3; count++) {
+    listener.receive(socket, 40 * MIB);
+    await listener.request(40_001).end();
+    await listener.world.advance(5_000);
+  }
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), []);
+});
+
 Deno.test("bytes of WebSockets, and those that the runtime has not read, are no heads", async () => {
   using listener = scriptedListener(LIMITS);
   const [socket, unread] = connectAll(listener, [100, 100]);
@@ -166,6 +190,7 @@ Deno.test("a few bytes more than the size of each request are no head; without a
     requests: 0,
     requestBytes: 0,
     lookedRequests: 0,
+    lookedBytes: 0,
     isMultiplexed: false,
     unfinished: null,
   };

@@ -1,0 +1,31 @@
+import { assertEquals } from "../support/assert.ts";
+import { twoKeys } from "../support/client_keys.ts";
+import { oneProvider } from "../support/gateway.ts";
+import { socketGateway } from "../support/socket_gateway.ts";
+import { connectRaw } from "./raw_connection.ts";
+
+const KEY = "authorization: Bearer key-of-ada\r\n";
+
+/** Characters below and above the size that the runtime keeps of a request. */
+const SMALL = "x".repeat(16_000), LARGE = "x".repeat(33_000);
+
+for (
+  const [name, head, body, isLast] of [
+    ["a small head", KEY, "", false],
+    ["a large head", `${KEY}x-long: ${LARGE}\r\n`, "", true],
+    ["a small body that is not admitted", "", SMALL, false],
+    ["a large body that is not admitted", "", LARGE, true],
+    ["a large body", KEY, LARGE, false],
+  ] as const
+) {
+  Deno.test(`after ${name} the response says that the connection ${isLast ? "ends" : "stays"}`, async () => {
+    await using served = socketGateway(oneProvider("http://127.0.0.1:1/v1") + twoKeys());
+    await using client = await connectRaw(served.url);
+    const { host } = new URL(served.url);
+    await client.send(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\n${head}content-length: ${body.length}\r\n\r\n${body}`,
+    );
+    const received = await client.receiveUntil("\r\n\r\n");
+    assertEquals(/\r\nconnection: close\r\n/.test(received), isLast, received);
+  });
+}
