@@ -91,8 +91,12 @@ export async function startValkeyServer(
   }
 
   let paused: number | null = null;
+  let ended: Deno.ChildProcess | null = null;
 
+  /** Does nothing if the server has ended, as after a test that fails while it is away. */
   async function end(): Promise<void> {
+    if (ended === child) return;
+    ended = child;
     // The shell kills the server when its input ends, also if the tests themselves are killed.
     child.ref();
     await child.stdin.close();

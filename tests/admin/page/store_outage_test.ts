@@ -10,13 +10,18 @@ function shows(pattern: RegExp): string {
   return `${pattern}.test(document.querySelector("#state")?.innerText ?? "")`;
 }
 
-/** Sends a request whose response is stored; returns its status. */
-async function storeResponse(gateway: string): Promise<number> {
-  const response = await fetch(`${gateway}/v1/responses`, {
+/** Sends a request whose response is stored at its end; resolves with its first bytes. */
+function beginResponse(gateway: string, model: string): Promise<Response> {
+  return fetch(`${gateway}/v1/responses`, {
     method: "POST",
     headers: { "content-type": "application/json" },
-    body: JSON.stringify({ model: "sim-echo", input: "Say hello." }),
+    body: JSON.stringify({ model, input: "Say hello.", stream: true }),
   });
+}
+
+/** Sends a request whose response is stored; returns its status. */
+async function storeResponse(gateway: string): Promise<number> {
+  const response = await beginResponse(gateway, "sim-echo");
   await response.text();
   return response.status;
 }
@@ -55,8 +60,11 @@ async function seesOutage(browser: TestBrowser): Promise<void> {
         await shown.until(IS_DRAWN);
         await shown.until(shows(/valkey[^]*up[^]*Answers in[^]*responses\s+1\s/));
         assertMatch(await topOf(page), /State: valkey, answers in [\d.]+ m?s, 2 entries/);
+        // Once the gateway has noticed that the server is away, it refuses what is to be stored.
+        const begun = await beginResponse(gateway, "sim-slow-200");
+        assertEquals(begun.status, 200);
         await server.kill();
-        assertEquals(await storeResponse(gateway), 200);
+        assertMatch(await begun.text(), /response\.completed/);
         await shown.until(shows(/away for[^]*since[^]*1 write\s[^]*when the store last answered/));
         const state = await shown.text("#state");
         assertEquals(state.includes("Answers in"), false, state);
