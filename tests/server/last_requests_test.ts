@@ -13,7 +13,7 @@ for (
   const [name, head, body, isLast] of [
     ["a small head", KEY, "", false],
     ["a large head", `${KEY}x-long: ${LARGE}\r\n`, "", true],
-    ["a small body that is not admitted", "", SMALL, false],
+    ["a small body", KEY, SMALL, false],
     ["a large body that is not admitted", "", LARGE, true],
     ["a large body", KEY, LARGE, false],
   ] as const
