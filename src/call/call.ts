@@ -8,6 +8,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { CallReport } from "../observe/report.ts";
 import type { Caller } from "../store/bindings.ts";
 import type { GatewayState } from "../store/gateway_state.ts";
+import type { LoopTurns } from "../traffic/loop_turns.ts";
 import type { CallPrivacy } from "../privacy/types.ts";
 import type { UpstreamRequest } from "../wires/wire.ts";
 import type { Generation } from "./generation.ts";
@@ -135,6 +136,8 @@ export interface Call {
   readonly cancellation: Cancellation;
   readonly generation: Generation;
   readonly state: GatewayState;
+  /** Turns of the event loop for the work of the call, as its client has them. */
+  readonly turns: LoopTurns;
   readonly world: World;
   readonly metrics: Metrics;
   readonly report: CallReport;

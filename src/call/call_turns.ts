@@ -6,11 +6,7 @@ export function turnClient({ client }: Pick<Call, "client">): string {
   return client.key?.caller ?? "";
 }
 
-/** Returns the turns of the event loop for the work of one admitted call. */
-export function turnsOf(
-  call: Pick<Call, "client"> & { readonly state: Pick<Call["state"], "turns"> },
-): LoopTurns {
-  const { turns } = call.state;
-  const client = turnClient(call);
-  return { next: (kind, cancellation) => turns.next(kind, cancellation, client) };
+/** Returns the turns as one client has them, which is known once its call is admitted. */
+export function clientTurns(turns: LoopTurns, client: () => string): LoopTurns {
+  return { next: (kind, cancellation) => turns.next(kind, cancellation, client()) };
 }

@@ -21,7 +21,6 @@ import type { Call, CallClient } from "../call/call.ts";
 import { holdBody } from "../traffic/call_memory.ts";
 import { knownTokens, pathIds, recallContinued, recallPath } from "./stored_values.ts";
 import { conversationIn, sessionOf } from "../call/session.ts";
-import { turnsOf } from "../call/call_turns.ts";
 
 /** Returns the policy of an admitted call; null if no rules hold for it. */
 export function policyOf(
@@ -247,9 +246,7 @@ async function paced<Value>(
 }
 
 /** Returns the pace of a search for a call. */
-export function paceOf(call: Call): Pace {
-  const { world, generation } = call;
-  const turns = turnsOf(call);
+export function paceOf({ world, generation, turns }: Call): Pace {
   const turn = async () => {
     await new Promise<void>((go) => void world.after(0, go));
     await turns.next("large");

@@ -29,7 +29,6 @@ import { newOpenSockets } from "./websocket/open_sockets.ts";
 import { openSocket } from "./websocket/socket.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import { onDisconnect } from "../runtime/listener_request.ts";
-import { turnsOf } from "../call/call_turns.ts";
 
 /**
  * Serves every request of the gateway. `peer` is the client end of its connection. Never rejects.
@@ -281,8 +280,7 @@ async function runEndpoint(
     if (!sent.ok) return sent;
     // Health, readiness and metrics are served in a turn that is full too.
     if (isClientCall(call)) {
-      const { cancellation } = call;
-      const turns = turnsOf(call);
+      const { cancellation, turns } = call;
       const { length } = sent.value.document.text;
       const turn = turnForText(turns, length, "large", cancellation) ??
         turns.next("start", cancellation);

@@ -18,7 +18,6 @@ import {
   tooLarge,
 } from "./receive_body.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
-import { turnsOf } from "../call/call_turns.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;
@@ -48,8 +47,7 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const { cancellation } = call;
-  const turns = turnsOf(call);
+  const { cancellation, turns } = call;
   const turn = turnForText(turns, bytes.value.length, "entering", cancellation);
   if (turn !== null) {
     await turn;

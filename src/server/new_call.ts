@@ -9,7 +9,7 @@ import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { listenerFields } from "../runtime/listener_request.ts";
 import { FieldTable, type RequestHeaders } from "../core/header_fields.ts";
-import { turnClient } from "../call/call_turns.ts";
+import { clientTurns, turnClient } from "../call/call_turns.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
@@ -45,6 +45,7 @@ export function newCall(
       client: () => turnClient(call),
       refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
     }),
+    turns: clientTurns(state.turns, () => turnClient(call)),
     world,
     metrics,
     report,

@@ -41,7 +41,6 @@ import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
-import { turnsOf } from "../call/call_turns.ts";
 
 /** Largest body of a whole response. */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
@@ -75,8 +74,7 @@ export async function open(
   candidate: Candidate,
   { onEnd, onContent, onFirstByte, span = null }: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, client: { privacy }, state: { admission } } = call;
-  const turns = turnsOf(call);
+  const { world, report, cancellation, turns, client: { privacy }, state: { admission } } = call;
   const { provider, wire, failover = NO_FAILOVER } = candidate.target;
   // Of thinking, only what another protocol has brought can be changed.
   if (privacy !== null) privacy.answer.isThinkingSigned = wire.name === "messages";
@@ -84,7 +82,6 @@ export async function open(
   // A response that is stored at the provider is the client's, also if it is empty.
   const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
   // The request is written in one piece too.
-  const { cancellation } = call;
   const turn = turnForText(turns, admission.bodyBytesOf(call.id), "large", cancellation);
   if (turn !== null) {
     await turn;

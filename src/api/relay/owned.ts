@@ -26,7 +26,6 @@ import { callNative, MAX_LIST_OBJECTS, type NativeCall } from "../stored/native_
 import { listOwned } from "../stored/owned_list.ts";
 import { findOwnedPlace, unknownOwner } from "../stored/owned_place.ts";
 import type { ObjectKind, OwnedEndpoint } from "./table.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 
 /**
  * Sends a request for objects that an upstream stores to the provider and the account that have
@@ -259,7 +258,7 @@ async function bindResults(
   for (const [id, batch] of batches) {
     const binding = bindings.value.get(id) ?? null;
     if (binding?.kind !== "bound" || isHidden(call, binding)) continue;
-    await turnAmong(turnsOf(call), batches.size);
+    await turnAmong(call.turns, batches.size);
     const bound = await bindFiles(call, batch, sender, binding.owner.creator);
     if (!bound.ok) return bound;
   }

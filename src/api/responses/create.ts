@@ -21,7 +21,6 @@ import { resolveContinuation, type ResolvePrevious } from "./state/resolve_conti
 import { refuseManyItems, storeResponse } from "./state/store_response.ts";
 import { refuseUnstoredBackground, servedRequest } from "./state/without_store.ts";
 import { translatedCandidates } from "./translated.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 
 /** Options of creation, which differ between HTTP and a WebSocket. */
 export interface CreateOptions {
@@ -41,7 +40,7 @@ export async function createResponse(
   document: JsonDocument,
   options: CreateOptions,
 ): Promise<Result<Reply>> {
-  const turns = turnsOf(call);
+  const { turns } = call;
   const { input } = document.value;
   call.report.stream = document.value.stream === true;
   const parsing = turnAmong(turns, Array.isArray(input) ? input.length : 0, "large");
@@ -84,7 +83,7 @@ async function newInference(
     const stored = await storeResponse(call, finished);
     const { onFinished } = options;
     if (!stored.ok || onFinished === undefined) return stored;
-    const turn = turnAmong(turnsOf(call), itemCount(context), "large");
+    const turn = turnAmong(call.turns, itemCount(context), "large");
     if (turn !== null) await turn;
     await onFinished(finished);
     return stored;

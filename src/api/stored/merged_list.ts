@@ -18,7 +18,6 @@ import {
   MAX_SKIPPED_COUNT,
   visibleObjects,
 } from "./own_page.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 
 /** A list of the objects of several accounts. */
 interface MergedList extends ListedObjects {
@@ -102,7 +101,7 @@ async function mergePages(
     }
     const hasMore = sources.some((one) => !one.isOver || hasItem(one));
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
-    await turnForText(turnsOf(call), charsOf(sources));
+    await turnForText(call.turns, charsOf(sources));
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
 }

@@ -21,7 +21,6 @@ import { newPayload, type Payload } from "../../wires/payload.ts";
 import { lostFields } from "../../wires/prompt_encoder.ts";
 import type { Sender, Target, UpstreamRequest } from "../../wires/wire.ts";
 import { jsonHeaders, parseResponseDocument } from "./response_document.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 
 /** Largest body of a native resource. */
 export const MAX_RESOURCE_BYTES = 16 * 1024 * 1024;
@@ -136,7 +135,7 @@ interface Received {
 }
 
 async function rewrite(
-  call: Call,
+  { turns }: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -144,7 +143,7 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
-  await turnForText(turnsOf(call), document.text.length);
+  await turnForText(turns, document.text.length);
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);

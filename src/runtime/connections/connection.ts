@@ -9,11 +9,10 @@ import type { Requested } from "./unfinished_heads.ts";
  * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
  * listener's clock.
  */
-export interface Connection extends
-  Omit<
-    Peer,
-    "whenTaken" | "completed" | "admitted" | "isLast" | "isLastUnlessAdmitted"
-  > {
+export interface Connection
+  extends
+    Omit<Peer, "whenTaken" | "completed" | "admitted" | "isLast" | "isLastUnlessAdmitted">,
+    Requested {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
@@ -33,10 +32,6 @@ export interface Connection extends
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
   acknowledgedBytes: IdleState["acknowledgedBytes"];
-  requestBytes: Requested["requestBytes"];
-  lookedRequests: Requested["lookedRequests"];
-  lookedBytes: Requested["lookedBytes"];
-  unfinished: Requested["unfinished"];
   /** True if its socket has no filter: its first bytes have passed. */
   acceptsAll: boolean;
   /** Bytes that wait for the client, as of the last sweep. */

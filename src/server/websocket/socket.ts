@@ -9,7 +9,6 @@ import { policyOf } from "../../redaction/request.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { internalError } from "../internal_error.ts";
 import type { Peer } from "../../runtime/peer.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 import { boundPongs } from "../../runtime/pongs.ts";
 import { takePlace } from "../admission/overload.ts";
 import { finishCall, NOSNIFF, type Responder } from "../respond.ts";
@@ -183,7 +182,6 @@ function serveSocket(
   },
 ): void {
   const { world, metrics, state: { inFlight, admission } } = gateway;
-  const loopTurns = turnsOf(handshake);
   const { id, generation: { config: { server } } } = handshake;
   const connection = `socket ${id}`;
   const writer = newSocketWriter(socket, world, responder.flusher, {
@@ -286,7 +284,7 @@ function serveSocket(
 
   async function beginAll(): Promise<void> {
     while (inbox.length > 0) {
-      const turn = loopTurns.next("rest");
+      const turn = handshake.turns.next("rest");
       if (turn !== null) await turn;
       beginNext();
     }

@@ -1,3 +1,4 @@
+import { clientTurns, turnClient } from "../../call/call_turns.ts";
 import { statusOf } from "../../core/failure/failure.ts";
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
@@ -49,9 +50,10 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         state: stateForCall(state, {
           cancellation,
           report,
-          client: () => call.client.key?.caller ?? "",
+          client: () => turnClient(call),
           refuseRead: () => null,
         }),
+        turns: clientTurns(state.turns, () => turnClient(call)),
         headers,
         cancellation,
         report,

@@ -22,7 +22,6 @@ import {
 import { watchSilence } from "../silence.ts";
 import { errorEvent } from "./socket_error.ts";
 import type { SocketWriter } from "./socket_writer.ts";
-import { turnsOf } from "../../call/call_turns.ts";
 
 /** A message that waits for the decision of a shared store, or for its turn of the event loop. */
 export interface EnteringMessage {
@@ -219,7 +218,7 @@ export function nextTurn(
 ): Promise<void> | null {
   // A message that is not parsed yet is not looked at again before its turn.
   const cancellation = kind === "large" ? call.cancellation : null;
-  return turnsOf(call).next(isLarge(chars) ? kind : "start", cancellation);
+  return call.turns.next(isLarge(chars) ? kind : "start", cancellation);
 }
 
 function isEntering(message: Message | EnteringMessage): message is EnteringMessage {

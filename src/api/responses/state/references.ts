@@ -10,7 +10,6 @@ import type { ResolvedRequest } from "./continuation.ts";
 import { refuseUnstoredItem } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";
 import type { HistoryItem } from "../history_item.ts";
-import { turnsOf } from "../../../call/call_turns.ts";
 
 /**
  * Returns the new items of a request, with references replaced by their stored items. A reference
@@ -106,7 +105,7 @@ async function findItems(call: Call, ids: ReadonlySet<string>): Promise<Result<S
     if (isVisible(call, creator)) known.set(id, item);
     else hidden.add(id);
   }
-  const turn = turnAmong(turnsOf(call), inResponses.value.length, "large");
+  const turn = turnAmong(call.turns, inResponses.value.length, "large");
   if (turn !== null) await turn;
   // Many items are of one response.
   const usable = new Map<Binding, boolean>();

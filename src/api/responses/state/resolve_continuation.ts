@@ -33,7 +33,6 @@ import { locateConversation } from "./locate_conversation.ts";
 import { resolveReferences } from "./references.ts";
 import { refuseUnstoredPrevious } from "./without_store.ts";
 import type { ResponsesRequest } from "../request.ts";
-import { turnsOf } from "../../../call/call_turns.ts";
 
 /** Finds the continuation of a response by its ID; `provider` is the one that the client names. */
 export type ResolvePrevious = (
@@ -91,7 +90,7 @@ async function holdStored(
 ): Promise<Failed | null> {
   const items = namedItems(resolved);
   if (items.length === 0) return null;
-  const turn = turnAmong(turnsOf(call), items.length, "large");
+  const turn = turnAmong(call.turns, items.length, "large");
   if (turn !== null) await turn;
   const bytes = items.reduce((bytes, item) => bytes + heldBytes(item), 0);
   return bytes <= MAX_NAMED_BYTES ? holdBody(call, bytes) : refuse(

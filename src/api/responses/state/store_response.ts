@@ -17,7 +17,6 @@ import {
 } from "./continuation.ts";
 import type { Creation, FinishedResponse } from "../creation.ts";
 import { storedInput, storedItems } from "./stored_input.ts";
-import { turnsOf } from "../../../call/call_turns.ts";
 
 /**
  * Stores a finished response with its owner unless the request has `store: false`; only the owner
@@ -28,7 +27,7 @@ export async function storeResponse(call: Call, finished: FinishedResponse): Pro
   const { request, context, resource } = finished;
   const conversation = localConversation(context.continuation);
   if (!request.store && conversation === null) return success(undefined);
-  const turn = turnAmong(turnsOf(call), context.added.length, "large");
+  const turn = turnAmong(call.turns, context.added.length, "large");
   if (turn !== null) await turn;
   const added = await storedInput(context, call);
   if (conversation !== null && resource.status === "completed") {
