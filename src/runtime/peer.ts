@@ -1,13 +1,14 @@
 // Until `Deno.serve` gives the client's connection with each request.
 
-/** The client end of a connection. Requests without a connection have none of its members. */
-export interface Peer {
-  readonly remoteAddr?: Deno.Addr;
+import type { FieldList } from "../core/header_fields.ts";
+
+/** The part of a peer that is of one request on its connection. */
+export interface PeerRequest {
   /**
-   * Ends the connection once the response in flight has reached the client, or after 5 s. Absent if
-   * the sockets of the process are not accessible.
+   * The header fields of the request, in the order in which they arrived; null if the runtime has
+   * no list of them. It makes a new one at each look.
    */
-  readonly disconnect?: () => void;
+  readonly fields?: FieldList | null;
   /**
    * Calls the task once the response of the request was passed to the network, or its connection
    * has ended. Absent if `disconnect` is.
@@ -24,6 +25,16 @@ export interface Peer {
   readonly isLastUnlessAdmitted?: boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
+}
+
+/** The client end of a connection. Requests without a connection have none of its members. */
+export interface Peer extends PeerRequest {
+  readonly remoteAddr?: Deno.Addr;
+  /**
+   * Ends the connection once the response in flight has reached the client, or after 5 s. Absent if
+   * the sockets of the process are not accessible.
+   */
+  readonly disconnect?: () => void;
   /**
    * True if the connection is of HTTP/2 or has another request in flight. Absent if `disconnect`
    * is.

@@ -75,7 +75,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     serveSocket,
     wrongMethod,
     async unknownPath({ req, env: { peer } }) {
-      const call = callOf(req, UNKNOWN_ENDPOINT);
+      const call = callOf(req, UNKNOWN_ENDPOINT, peer);
       const stopped = await enter(call, req.raw, peer);
       if (stopped === null) startPrivacy(call, policyOf(call));
       return respond(call, stopped ?? unknownUrl(), responder, peer);
@@ -84,8 +84,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const { fetch } = router ??= newRouter();
   return (request, peer = {}) => Promise.resolve(fetch(request, { peer, handlers }));
 
-  function callOf({ raw, path }: Context["req"], known: EndpointFacts): Call {
-    return newCall(gateway, raw, path, known);
+  function callOf({ raw, path }: Context["req"], known: EndpointFacts, { fields }: Peer): Call {
+    return newCall(gateway, raw, path, known, fields);
   }
 
   /**
@@ -102,7 +102,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     endpoint: Endpoint,
     facts: EndpointFacts,
   ): Promise<Response> {
-    const call = callOf(req, facts);
+    const call = callOf(req, facts, peer);
     const entered = admit(call, req.raw, peer);
     // As in `enter`, but for the whole call: newer runtimes never end a request that is watched
     // twice.
@@ -142,7 +142,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     facts: EndpointFacts,
     open: SocketEndpoint["newSession"],
   ): Promise<Response> {
-    const call = callOf(req, facts);
+    const call = callOf(req, facts, peer);
     const entered = admit(call, req.raw, peer);
     // As in `enter`, but also for the turn of the socket.
     const unwatch = entered === null || entered instanceof Promise
@@ -180,7 +180,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     { req, env: { peer } }: GatewayContext,
     { methods, facts }: Path,
   ): Promise<Response> {
-    const call = callOf(req, facts);
+    const call = callOf(req, facts, peer);
     const stopped = await enter(call, req.raw, peer);
     if (stopped !== null) return respond(call, stopped, responder, peer);
     startPrivacy(call, policyOf(call));

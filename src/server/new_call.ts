@@ -8,23 +8,24 @@ import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../store/call_state.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { listenerFields } from "../runtime/listener_request.ts";
-import { FieldTable, type RequestHeaders } from "../core/header_fields.ts";
+import { type FieldList, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
 import { clientTurns, turnClient } from "../call/call_turns.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
- * the facts of its path.
+ * the facts of its path, and `fields` its header fields where they are known.
  */
 export function newCall(
   gateway: Gateway,
   request: Request,
   path: string,
   known: EndpointFacts,
+  fields?: FieldList | null,
 ): Call {
   const { generation, state, world, metrics } = gateway;
   const id = world.uuid();
   const report = newReport(id, request.method, path, world.now());
-  const headers = requestHeaders(request);
+  const headers = requestHeaders(request, fields);
   const endpoint = factsFor(known, { path, headers });
   report.endpoint = endpoint;
   const controls = parseControls(headers);
@@ -69,7 +70,9 @@ export function newCall(
  * costs 2 % of a small request. Where a runtime has no list of fields, and for requests made in
  * this process, `Headers` is used.
  */
-export function requestHeaders(request: Request): RequestHeaders {
-  const list = listenerFields(request);
-  return list === null ? request.headers : new FieldTable(list);
+export function requestHeaders(
+  request: Request,
+  fields = listenerFields(request),
+): RequestHeaders {
+  return fields === null ? request.headers : new FieldTable(fields);
 }

@@ -1,4 +1,14 @@
-import type { Sockets } from "../../src/runtime/sockets.ts";
+import type { Sockets, Traffic } from "../../src/runtime/sockets.ts";
+
+/** The traffic of a connection without any byte. */
+export const SILENT: Traffic = {
+  receivedBytes: 0,
+  silentMs: 0,
+  isDelivered: true,
+  acknowledgedBytes: 0,
+  writtenBytes: 0,
+  unsentBytes: 0,
+};
 
 /** A socket that exists only in a test. */
 export interface ScriptedSocket {

@@ -1,6 +1,6 @@
 // Until `Deno.serve` gives the client's connection with each request.
 
-import type { Peer } from "../peer.ts";
+import type { Peer, PeerRequest } from "../peer.ts";
 import type { IdleState } from "./idle_rules.ts";
 import type { Traffic } from "../sockets.ts";
 import type { Requested } from "./unfinished_heads.ts";
@@ -9,10 +9,7 @@ import type { Requested } from "./unfinished_heads.ts";
  * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
  * listener's clock.
  */
-export interface Connection
-  extends
-    Omit<Peer, "whenTaken" | "completed" | "admitted" | "isLast" | "isLastUnlessAdmitted">,
-    Requested {
+export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */

@@ -6,6 +6,7 @@ import type { World } from "../../core/world.ts";
 import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
 import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
+import { listenerFields } from "../listener_request.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "./message_watch.ts";
 import { newUnfinishedHeads, type Requested } from "./unfinished_heads.ts";
@@ -336,7 +337,8 @@ export function newConnections(
       }
       // Its client may have read the whole response to its last request before the next look.
       deliveries.look(connection);
-      const counted = heads.count(connection, request, findNow);
+      const fields = listenerFields(request);
+      const counted = heads.count(connection, request, fields ?? request.headers, findNow);
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
@@ -347,6 +349,7 @@ export function newConnections(
       completed.then(ended, ended);
       return {
         ...connection,
+        fields,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
         isLast: counted?.isLast === true,

@@ -1,7 +1,6 @@
 // Until `Deno.serve` bounds the sum of the request heads that it holds, and says how large each is.
 
 import type { World } from "../../core/world.ts";
-import { listenerFields } from "../listener_request.ts";
 import type { Sockets, Traffic } from "../sockets.ts";
 
 /**
@@ -31,6 +30,9 @@ const MAX_UNCOUNTED_BYTES = 8 * 1024;
  * the runtime keeps the buffer that they needed.
  */
 const MAX_KEPT_BYTES = 32 * 1024;
+
+/** Name and value of a header field. */
+type Field = readonly [name: string, value: string];
 
 /** Bytes of a request as clients write it. */
 interface RequestSize {
@@ -101,15 +103,16 @@ export function newUnfinishedHeads(
 
   return {
     /**
-     * Counts a request that has arrived; null if nothing is left to count at its end. `find` looks
-     * for the descriptor of the connection.
+     * Counts a request that has arrived with these header fields; null if nothing is left to count
+     * at its end. `find` looks for the descriptor of the connection.
      */
     count<Some extends Counted>(
       connection: Some,
       request: Request,
+      fields: Iterable<Field>,
       find: (connection: Some) => void = () => {},
     ): CountedRequest | null {
-      const { headBytes, bodyBytes } = sizeOf(request);
+      const { headBytes, bodyBytes } = sizeOf(request, fields);
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
       if (bodyBytes === null && connection.descriptor === null) find(connection);
@@ -182,12 +185,11 @@ export function newUnfinishedHeads(
 }
 
 /** Returns the size of a request, by its header fields. */
-function sizeOf(request: Request): RequestSize {
-  const { method, url, headers } = request;
+function sizeOf({ method, url }: Request, fields: Iterable<Field>): RequestSize {
   // The runtime writes the field `Host`, whatever it has, in front of the path.
   let headBytes = method.length + url.length - "http://".length + "  HTTP/1.1\r\n\r\n".length;
   let bodyBytes: number | null = 0;
-  for (const [name, value] of listenerFields(request) ?? headers) {
+  for (const [name, value] of fields) {
     headBytes += name.length + value.length + ": \r\n".length;
     if (isField(name, "host")) headBytes -= value.length;
     else if (isField(name, "transfer-encoding")) bodyBytes = null;

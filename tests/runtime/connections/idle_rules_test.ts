@@ -5,6 +5,7 @@ import {
   newIdleLimits,
 } from "../../../src/runtime/connections/idle_rules.ts";
 import { assertEquals } from "../../support/assert.ts";
+import { SILENT } from "../../support/scripted_sockets.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
@@ -16,15 +17,6 @@ const NEW: IdleState = {
   acknowledgedBytes: 0,
 };
 const SERVED: IdleState = { ...NEW, hasServed: true };
-
-const SILENT = {
-  receivedBytes: 0,
-  silentMs: 0,
-  isDelivered: true,
-  acknowledgedBytes: 0,
-  writtenBytes: 0,
-  unsentBytes: 0,
-};
 
 /** Returns the time at which a connection becomes overdue. */
 function overdueAt(resting: IdleState, limits = LIMITS): number | null {

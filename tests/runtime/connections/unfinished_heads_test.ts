@@ -1,6 +1,6 @@
 import { newUnfinishedHeads } from "../../../src/runtime/connections/unfinished_heads.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
-import { scriptedSockets } from "../../support/scripted_sockets.ts";
+import { scriptedSockets, SILENT } from "../../support/scripted_sockets.ts";
 import { type ScriptedListener, scriptedListener } from "../scripted_listener.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
@@ -175,14 +175,7 @@ Deno.test("when the memory of the process grows by 16 MiB, unfinished heads are 
 });
 
 Deno.test("a few bytes more than the size of each request are no head; without a request they are", () => {
-  const traffic = {
-    receivedBytes: 0,
-    silentMs: 0,
-    isDelivered: true,
-    acknowledgedBytes: 0,
-    writtenBytes: 0,
-    unsentBytes: 0,
-  };
+  const traffic = { ...SILENT };
   const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
   const connection = {
     key: "127.0.0.1 40001",
@@ -202,7 +195,7 @@ Deno.test("a few bytes more than the size of each request are no head; without a
   }
 
   for (let at = 0; at < 10; at++) {
-    heads.count(connection, request);
+    heads.count(connection, request, request.headers);
     connection.requests++;
     assert(!look(8_000), "after a request");
   }
