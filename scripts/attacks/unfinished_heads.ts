@@ -23,7 +23,7 @@ const BEGUN = requestHead("GET /health").slice(0, -"\r\n".length) + "x-long: ";
  * Bound of the growth in MiB: of the heads, however many they are, and of as many connections after
  * a whole request, each of which takes 34 KiB.
  */
-const MAX_HEADS_GROWTH_MIB = 640, CONNECTIONS_GROWTH_MIB = CONNECTION_COUNT * 34 / 1024;
+const MAX_HEADS_GROWTH_MIB = 640, MAX_CONNECTIONS_GROWTH_MIB = CONNECTION_COUNT * 34 / 1024;
 
 /**
  * Heads without an end on many connections, each after a whole request. The connections are opened
@@ -34,7 +34,7 @@ export const unfinishedHeads: Attack = {
   size: (times) =>
     `${CONNECTION_COUNT * times} connections, unfinished heads of 390 KB at 125 MB/s`,
   config: (upstream) => oneProvider(`${upstream}/compat/v1`),
-  maxGrowthMib: (times) => MAX_HEADS_GROWTH_MIB + CONNECTIONS_GROWTH_MIB * times,
+  maxGrowthMib: (times) => MAX_HEADS_GROWTH_MIB + MAX_CONNECTIONS_GROWTH_MIB * times,
   async load(target, times) {
     const began = performance.now();
     let opened = 0, written = 0;

@@ -93,7 +93,7 @@ export async function startValkeyServer(
   let paused: number | null = null;
   let ended: Deno.ChildProcess | null = null;
 
-  /** Does nothing if the server has ended, as after a test that fails while it is away. */
+  /** Does nothing if the server has ended, as after a test that fails during its outage. */
   async function end(): Promise<void> {
     if (ended === child) return;
     ended = child;

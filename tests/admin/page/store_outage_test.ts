@@ -60,7 +60,7 @@ async function seesOutage(browser: TestBrowser): Promise<void> {
         await shown.until(IS_DRAWN);
         await shown.until(shows(/valkey[^]*up[^]*Answers in[^]*responses\s+1\s/));
         assertMatch(await topOf(page), /State: valkey, answers in [\d.]+ m?s, 2 entries/);
-        // Once the gateway has noticed that the server is away, it refuses what is to be stored.
+        // Once the gateway has noticed the outage of the server, it refuses what is to be stored.
         const begun = await beginResponse(gateway, "sim-slow-200");
         assertEquals(begun.status, 200);
         await server.kill();
