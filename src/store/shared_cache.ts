@@ -77,9 +77,12 @@ export function newSharedCache(
     return storing;
   }
 
-  async function inTurn(response: HttpResponse | null): Promise<HttpResponse | null> {
-    await turns.next("start");
-    return response;
+  async function inTurn(
+    response: HttpResponse | null,
+    { cancellation }: CacheUser,
+  ): Promise<HttpResponse | null> {
+    await turns.next("start", cancellation);
+    return cancellation.isCancelled ? null : response;
   }
 
   return {
@@ -89,7 +92,9 @@ export function newSharedCache(
         return Promise.resolve(null);
       }
       // All that wait for one lookup would send its response in the same turn of the event loop.
-      if (known !== undefined) return withinTime(known, user).then(inTurn);
+      if (known !== undefined) {
+        return withinTime(known, user).then((response) => inTurn(response, user));
+      }
       const looking = read(key).finally(() => lookups.delete(key));
       lookups.set(key, looking);
       return withinTime(looking, user);

@@ -60,7 +60,7 @@ export function openBody(
           last = bytes;
           timer.bytesReceived();
           memory?.arrived(bytes.length);
-          const turn = turns.next(receivedBytes < START_BYTES ? "start" : "rest");
+          const turn = turns.next(receivedBytes < START_BYTES ? "start" : "rest", cancellation);
           receivedBytes += bytes.length;
           if (turn === null) return success(bytes);
           await turn;

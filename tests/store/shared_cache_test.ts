@@ -76,6 +76,22 @@ Deno.test("calls that waited for the lookup of another one go on in turns of the
   await looking[2];
 });
 
+Deno.test("a call that is cancelled while it waits for its turn after the lookup of another one has a miss at once", async () => {
+  const { promise, resolve } = Promise.withResolvers<HttpResponse>();
+  const held = heldTurns("start");
+  const cache = newSharedCache({ get: () => promise, set() {} }, () => true, held.turns);
+  const world = scriptedWorld();
+  const cancellation = new Cancellation();
+  const first = cache.get("key", { world, cancellation: new Cancellation() });
+  const second = cache.get("key", { world, cancellation });
+  resolve(responseOf(1));
+  await first;
+  await held.waits(1);
+  cancellation.clientDisconnected();
+  assertEquals(held.waiting(), 0);
+  assertEquals(await second, null);
+});
+
 Deno.test("large responses are stored one after the other, and none while 64 MiB are on their way into the store", async () => {
   const keys: string[] = [];
   const held = [1, 2, 3].map(() => Promise.withResolvers<void>());

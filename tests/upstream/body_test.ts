@@ -4,6 +4,7 @@ import { newAttemptTimer } from "../../src/upstream/attempt_timer.ts";
 import { openBody } from "../../src/upstream/body.ts";
 import type { LoopTurns } from "../../src/traffic/loop_turns.ts";
 import { assertEquals } from "../support/assert.ts";
+import { heldTurns } from "../support/held_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 
 /** Opens a body of four pieces of 8 KiB, which writes what happens into `order`. */
@@ -40,6 +41,18 @@ Deno.test("each piece of a body is returned in its turn, those after the first 1
   timer.close();
   const [start, rest] = ["start", "rest"].map((kind) => `read ${kind} go true`);
   assertEquals(order.join(" "), `${start} ${start} ${rest} ${rest} read true`);
+});
+
+Deno.test("a call that is cancelled while a piece of its response waits has no turn", async () => {
+  const cancellation = new Cancellation();
+  const held = heldTurns("start");
+  const { body, timer } = openScripted(cancellation, [], held.turns);
+  const reading = body.read();
+  await held.waits(1);
+  cancellation.clientDisconnected();
+  assertEquals(held.waiting(), 0);
+  assertEquals((await reading).ok, false);
+  timer.close();
 });
 
 Deno.test("a call that is cancelled while a piece of its response waits for its turn gets the reason", async () => {

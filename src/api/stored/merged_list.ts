@@ -1,6 +1,6 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { cancelled, type Result, success } from "../../core/failure/result.ts";
 import { findRest } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
 import { refuseOverloaded } from "../../traffic/call_memory.ts";
@@ -101,7 +101,9 @@ async function mergePages(
     }
     const hasMore = sources.some((one) => !one.isOver || hasItem(one));
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
-    await turnForText(call.turns, charsOf(sources));
+    const { turns, cancellation } = call;
+    await turnForText(turns, charsOf(sources), "large", cancellation);
+    if (cancellation.isCancelled) return cancelled(cancellation.reason);
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
 }

@@ -3,6 +3,7 @@ import type { HeaderFields } from "../../core/header_fields.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../../core/stream/reply.ts";
 import {
+  cancelled,
   invalidResponse,
   refuse,
   responseTooLarge,
@@ -135,7 +136,7 @@ interface Received {
 }
 
 async function rewrite(
-  { turns }: Call,
+  { turns, cancellation }: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -143,7 +144,8 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
-  await turnForText(turns, document.text.length);
+  await turnForText(turns, document.text.length, "large", cancellation);
+  if (cancellation.isCancelled) return cancelled(cancellation.reason);
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);

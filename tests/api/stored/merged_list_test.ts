@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../src/core/json/json.ts";
 import { isObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { keyOf, twoKeys } from "../../support/client_keys.ts";
-import { answers } from "../../support/chat_call.ts";
+import { answers, got } from "../../support/chat_call.ts";
 import { heldTurns } from "../../support/held_turns.ts";
 import { type PoolGateway, poolGateway, refusal } from "../../support/pool_gateway.ts";
 
@@ -106,6 +106,32 @@ Deno.test("large pages of several accounts are read, and put together, in a turn
   const turns = held.kinds.filter((kind) => kind === "large").length;
   // Each page is parsed and cut into objects.
   assertEquals(turns, 2 * 2 + 1);
+});
+
+Deno.test("the pages of a client that has left are neither read nor put together", async () => {
+  // Each page is parsed in a turn, and cut into objects in another one.
+  for (const cut of [2, 5]) {
+    const pool = gateway({});
+    const file = { id: "x", object: "file", filename: "x".repeat(256 * 1024) };
+    for (const key of Object.keys(EACH)) {
+      pool.answer(key, () => answers(200, { object: "list", data: [file], has_more: false }));
+    }
+    const held = heldTurns("large");
+    Object.assign(pool.gateway.state, { turns: held.turns });
+    const client = new AbortController();
+    const url = "http://localhost/v1/files";
+    const answer = pool.app(new Request(url, { signal: client.signal }));
+    for (let turn = 1; turn < cut; turn++) {
+      await held.waits(1);
+      held.begin();
+    }
+    await held.waits(1);
+    client.abort();
+    assertEquals(held.waiting(), 0, `turn ${cut}`);
+    assertEquals((await got(await answer)).status, 499);
+    const turns = held.kinds.filter((kind) => kind === "large").length;
+    assertEquals(turns, cut);
+  }
 });
 
 Deno.test("a list with a limit below one, which some providers accept, is one without a limit", async () => {
