@@ -18,7 +18,7 @@ import { newCall } from "./new_call.ts";
 import { announcesBody, type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
-import { type Admission, clientOf, newAdmission } from "./admission/admit.ts";
+import { type Admission, clientOver, newAdmission } from "./admission/admit.ts";
 import { finishAnswer } from "./finish_answer.ts";
 import { newFlusher } from "./flusher.ts";
 import { newPace } from "./pace.ts";
@@ -84,8 +84,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const { fetch } = router ??= newRouter();
   return (request, peer = {}) => Promise.resolve(fetch(request, { peer, handlers }));
 
-  function callOf({ raw, path }: Context["req"], known: EndpointFacts, { fields }: Peer): Call {
-    return newCall(gateway, raw, path, known, fields);
+  function callOf({ raw, path }: Context["req"], known: EndpointFacts, peer: Peer): Call {
+    return newCall(gateway, raw, path, known, peer);
   }
 
   /**
@@ -149,7 +149,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       ? watchClient(call, req.raw)
       : () => {};
     const admitted = await entered;
-    const client = clientOf(call, peer);
+    const client = clientOver(peer)(call);
     const stopped = admitted ?? await refuseSocket(call, client, peer);
     unwatch();
     if (stopped !== null) return respond(call, stopped, responder, peer);

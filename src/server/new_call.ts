@@ -6,32 +6,36 @@ import { recordSession } from "../call/session.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newReport } from "../observe/report.ts";
 import { stateForCall } from "../store/call_state.ts";
+import { clientOver } from "./admission/admit.ts";
 import { refuseResponse } from "./admission/overload.ts";
 import { listenerFields } from "../runtime/listener_request.ts";
-import { type FieldList, FieldTable, type RequestHeaders } from "../core/header_fields.ts";
-import { clientTurns, turnClient } from "../call/call_turns.ts";
+import { FieldTable, type RequestHeaders } from "../core/header_fields.ts";
+import type { Peer } from "../runtime/peer.ts";
+import { clientTurns } from "../call/call_turns.ts";
 
 /**
  * Returns the call of a request, with a new ID, a report and the current configuration. `known` are
- * the facts of its path, and `fields` its header fields where they are known.
+ * the facts of its path, and `peer` is the client end of its connection.
  */
 export function newCall(
   gateway: Gateway,
   request: Request,
   path: string,
   known: EndpointFacts,
-  fields?: FieldList | null,
+  peer: Peer = {},
 ): Call {
   const { generation, state, world, metrics } = gateway;
   const id = world.uuid();
   const report = newReport(id, request.method, path, world.now());
-  const headers = requestHeaders(request, fields);
+  const headers = requestHeaders(request, peer.fields);
   const endpoint = factsFor(known, { path, headers });
   report.endpoint = endpoint;
   const controls = parseControls(headers);
   report.traceparent = headers.get("traceparent");
   metrics.began(endpoint.path);
   const cancellation = state.inFlight.start(id);
+  const clientOf = clientOver(peer);
+  const client = () => clientOf(call);
   const call: Call = {
     id,
     method: request.method,
@@ -43,10 +47,10 @@ export function newCall(
     state: stateForCall(state, {
       cancellation,
       report,
-      client: () => turnClient(call),
+      client,
       refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
     }),
-    turns: clientTurns(state.turns, () => turnClient(call)),
+    turns: clientTurns(state.turns, client),
     world,
     metrics,
     report,

@@ -3,7 +3,7 @@ import { type LinkedQueue, newLinkedQueue } from "./linked_queue.ts";
 
 /** Work that waits for its turn. */
 export interface Waiter {
-  /** Client that it is for; "" without a client key. */
+  /** Client that it is for: its key, or its network without one; "" for work of no client. */
   readonly client: string;
   /** Cancellation with which it leaves the queue; null if it waits in any case. */
   readonly cancellation: Cancellation | null;

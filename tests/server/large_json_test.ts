@@ -52,6 +52,19 @@ Deno.test("the turns of a call are those of its client key", async () => {
   assertEquals([...held.clients], callers);
 });
 
+Deno.test("the turns of a call without a client key are those of its network", async () => {
+  const { app, held } = serve();
+  for (const hostname of ["192.0.2.1", "192.0.2.2", "2001:db8::1", "2001:db8::2"]) {
+    const peer = { remoteAddr: { transport: "tcp", hostname, port: 1 } } as const;
+    await held.beginUntil(app(chatRequest({ body: { messages } }), peer).then(got));
+  }
+  assertEquals([...held.clients], [
+    "address 192.0.2.1",
+    "address 192.0.2.2",
+    "address 2001:db8:0:0::/64",
+  ]);
+});
+
 Deno.test("a large body that is no JSON is not parsed before its turn", async () => {
   const { app, held, large } = serve();
   const request = new Request("http://localhost/v1/chat/completions", {

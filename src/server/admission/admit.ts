@@ -1,5 +1,4 @@
 import { refuseDraining } from "../../traffic/in_flight.ts";
-import { peerAddress } from "../../core/peer_address.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import {
   type Awaitable,
@@ -15,11 +14,10 @@ import type { ClientKey } from "../../access/client_key.ts";
 import { Meter } from "../../access/meter.ts";
 import { refuseEndpoint } from "../../access/permissions.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
-import { ADDRESS_PREFIX } from "../../traffic/buckets.ts";
 import type { Peer } from "../../runtime/peer.ts";
 import { authenticate } from "./auth.ts";
 import { newGuard } from "./browser_guard.ts";
-import { clientNetwork } from "./client_network.ts";
+import { networkClient } from "./client_network.ts";
 import { callerRate, keyLimits, takeLimits } from "./limits.ts";
 import { isClientCall } from "./overload.ts";
 
@@ -90,7 +88,7 @@ function admitKey(
 ): Awaitable<Failed | null> {
   const limits = key.ok && key.value !== null
     ? keyLimits(call, key.value)
-    : callerRate(call, () => ADDRESS_PREFIX + clientNetwork(peerAddress(peer)));
+    : callerRate(call, () => networkClient(peer));
   return whenReady(takeLimits(call, limits), (refusal) => {
     if (refusal !== null) return refusal;
     if (!key.ok) return key;
@@ -101,11 +99,12 @@ function admitKey(
 }
 
 /**
- * Returns the client of an admitted call, by which its sockets are counted: its key, or its network
- * without one.
+ * Returns a function that returns the client of a call over this connection, by which its turns and
+ * its sockets are counted: its key once it is admitted, or its network without one.
  */
-export function clientOf({ client }: Call, peer: Peer): string {
-  return client.key?.caller ?? ADDRESS_PREFIX + clientNetwork(peerAddress(peer));
+export function clientOver(peer: Peer): (call: Pick<Call, "client">) => string {
+  let network: string | null = null;
+  return ({ client }) => client.key?.caller ?? (network ??= networkClient(peer));
 }
 
 /**

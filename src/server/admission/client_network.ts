@@ -1,8 +1,17 @@
+import { ADDRESS_PREFIX } from "../../traffic/buckets.ts";
+import { peerAddress } from "../../core/peer_address.ts";
+import type { Peer } from "../../runtime/peer.ts";
+
 /**
  * Groups of an IPv6 address that identify a network; a host can choose the remaining groups freely
  * (RFC 4291).
  */
 const NETWORK_GROUP_COUNT = 4;
+
+/** Returns the client of a connection without a client key: the network of its address. */
+export function networkClient(peer: Peer): string {
+  return ADDRESS_PREFIX + clientNetwork(peerAddress(peer));
+}
 
 /**
  * Returns the network of a client's address for rate limiting. An IPv4 address is its own network,

@@ -1,4 +1,4 @@
-import { clientTurns, turnClient } from "../../call/call_turns.ts";
+import { clientTurns } from "../../call/call_turns.ts";
 import { statusOf } from "../../core/failure/failure.ts";
 import type { Awaitable, Failed } from "../../core/failure/result.ts";
 import { type Call, newCallClient } from "../../call/call.ts";
@@ -8,7 +8,7 @@ import { setSession } from "../../call/session.ts";
 import type { Gateway } from "../../gateway/gateway.ts";
 import { newReport } from "../../observe/report.ts";
 import { stateForCall } from "../../store/call_state.ts";
-import { admitTurn } from "../admission/admit.ts";
+import { admitTurn, clientOver } from "../admission/admit.ts";
 import { authenticate } from "../admission/auth.ts";
 import type { Peer } from "../../runtime/peer.ts";
 
@@ -30,6 +30,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
   const name = handshake.headers.get(SESSION_HEADER) || `wsresp_${world.uuid()}`;
   const headers = new Headers([...handshake.headers].filter(([name]) => name !== IDEMPOTENCY_KEY));
   headers.set(SESSION_HEADER, name);
+  const clientOf = clientOver(peer);
   const session: Session = handshake.client.session ?? { name, from: "connection" };
   if (handshake.client.session === null) setSession(handshake, session);
 
@@ -44,16 +45,17 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
       report.stream = true;
       metrics.began(endpoint.path);
       const cancellation = state.inFlight.start(id);
+      const client = () => clientOf(call);
       const call: Call = {
         ...handshake,
         id,
         state: stateForCall(state, {
           cancellation,
           report,
-          client: () => turnClient(call),
+          client,
           refuseRead: () => null,
         }),
-        turns: clientTurns(state.turns, () => turnClient(call)),
+        turns: clientTurns(state.turns, client),
         headers,
         cancellation,
         report,
