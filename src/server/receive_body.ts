@@ -1,5 +1,12 @@
 import { formatDuration } from "../config/units.ts";
-import { type Failed, fault, refuse, type Result, success } from "../core/failure/result.ts";
+import {
+  cancelled,
+  type Failed,
+  fault,
+  refuse,
+  type Result,
+  success,
+} from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 import { type BodyStorage, newBlocks, newOneBuffer } from "./body_storage.ts";
 import { holdBody } from "../traffic/call_memory.ts";
@@ -16,7 +23,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * Reads the body of a request into one buffer that grows with the bytes received, never by the
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of
- * the body is then still pending. `declared` is the content length, which the runtime enforces.
+ * the body is then still pending. Reads after the first one have turns of the event loop, and
+ * the system holds back what is not read. `declared` is the content length, which the runtime
+ * enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -89,19 +98,33 @@ function receiveInto(
   body: ReadableStream<Bytes>,
   { declared, timeoutMs, maxBytes, storage, onBytes }: Receiving,
 ): Promise<Result<readonly Bytes[]>> {
-  const { world } = call;
+  const { world, turns, cancellation } = call;
   const source = newSource(body);
   const length = source.isBounded ? declared : null;
   let size = 0;
   let progressedAt = world.now();
+  let isWaiting = false;
   let cancelDeadline = world.after(timeoutMs, checkProgress);
   const { promise, resolve } = Promise.withResolvers<Result<readonly Bytes[]>>();
   readNext();
   return promise;
 
   // Callbacks instead of a loop that awaits: the timeout ends the wait, and a race for each chunk
-  // would cost more than the chunk.
+  // would cost more than the chunk. Measured without turns: 240 bodies that arrive at once were
+  // read for 0.2 s before another request.
   function readNext() {
+    const turn = size === 0 ? null : turns.next("rest", cancellation);
+    if (turn === null) return read();
+    isWaiting = true;
+    turn.then(() => {
+      isWaiting = false;
+      progressedAt = world.now();
+      if (cancellation.isCancelled) stop(cancelled(cancellation.reason));
+      else read();
+    });
+  }
+
+  function read() {
     source.read(storage.room()).then(take, leave);
   }
 
@@ -115,10 +138,7 @@ function receiveInto(
       const stopped = size > maxBytes
         ? tooLarge(maxBytes)
         : holdBody(call, arrived) ?? onBytes?.(value) ?? null;
-      if (stopped !== null) {
-        source.cancel();
-        return end(stopped);
-      }
+      if (stopped !== null) return stop(stopped);
     }
     if (size === length && !done) source.drain();
     if (done || size === length) return end(success(storage.pieces()));
@@ -126,9 +146,14 @@ function receiveInto(
   }
 
   function checkProgress() {
-    const idleMs = world.now() - progressedAt;
+    const idleMs = isWaiting ? 0 : world.now() - progressedAt;
     if (idleMs < timeoutMs) cancelDeadline = world.after(timeoutMs - idleMs, checkProgress);
     else end(stalled(timeoutMs));
+  }
+
+  function stop(failed: Failed) {
+    source.cancel();
+    end(failed);
   }
 
   function leave() {

@@ -15,6 +15,8 @@ import { endpointAt } from "../observe/reports.ts";
 import { chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { oneProvider, serveGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
+import { heldTurns } from "../support/held_turns.ts";
+import type { LoopTurns } from "../../src/traffic/loop_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { connectRaw } from "./raw_connection.ts";
 
@@ -23,13 +25,14 @@ const KIB = 1024;
 const PATH = "/v1/chat/completions";
 
 /** An admitted call, and the state in which it holds its body. */
-function admittedCall() {
+function admittedCall(turns?: LoopTurns) {
   const config = configOf(oneProvider("http://up.test"));
-  const gateway = newGateway(compile(config, 1), scriptedWorld(), []);
+  const world = scriptedWorld();
+  const gateway = newGateway(compile(config, 1), world, [], turns === undefined ? {} : { turns });
   const request = new Request(`http://localhost${PATH}`, { method: "POST" });
   const call = newCall(gateway, request, PATH, endpointAt(PATH));
   assertEquals(takePlace(call), null);
-  return { call, state: gateway.state };
+  return { call, state: gateway.state, world };
 }
 
 /** Returns a body in chunks of these sizes, and the buffers into which it was read. */
@@ -84,6 +87,33 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
   const received = await receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
   assert(received.ok);
   assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000, 1]]);
+});
+
+Deno.test("each read of a body after the first one waits for its turn, in which its client is not late", async () => {
+  const held = heldTurns("rest");
+  const { call, world } = admittedCall(held.turns);
+  const { body, buffers } = bodyInPieces([100, 400, 500]);
+  const receiving = receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
+  for (const reads of [1, 2]) {
+    await held.waits(1);
+    await world.advance(60_000);
+    assertEquals(buffers.length, reads);
+    held.begin();
+  }
+  const received = await receiving;
+  assertEquals([received.ok && received.value.byteLength, held.waiting()], [1_000, 0]);
+});
+
+Deno.test("the body of a call that is cancelled while it waits for a turn is not read further", async () => {
+  const held = heldTurns("rest");
+  const { call } = admittedCall(held.turns);
+  const { body, buffers } = bodyInPieces([100, 900]);
+  const receiving = receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
+  await held.waits(1);
+  call.cancellation.clientDisconnected();
+  const received = await receiving;
+  assertEquals(received.ok ? null : received.failure.kind, "client_cancelled");
+  assertEquals([buffers.length, held.waiting()], [1, 0]);
 });
 
 Deno.test("the memory of a small body is reserved before it arrives, and freed with its call", async () => {

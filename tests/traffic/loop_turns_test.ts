@@ -127,13 +127,19 @@ Deno.test("the timer that ends a turn is set after its work, so that the event l
 
 /**
  * Large pieces that take these times in milliseconds, all of which come at once; returns the time
- * at which each one begins. Timers are due at their time, and later only for a piece that runs.
+ * at which each one begins. Timers are due at their time, and later only for a piece that runs, or
+ * by the milliseconds of `late`; `arriving` calls have arrived before each timer.
  */
 async function beginningsOf(
   pieces: readonly number[],
   kind: TurnKind = "large",
+  { late = [], arriving = [] }: {
+    readonly late?: readonly number[];
+    readonly arriving?: readonly number[];
+  } = {},
 ): Promise<readonly number[]> {
   let now = 0;
+  let inFlight = 1;
   const timers: { readonly at: number; readonly task: () => void }[] = [];
   const turns = newLoopTurns({
     now: () => now,
@@ -141,7 +147,7 @@ async function beginningsOf(
       timers.push({ at: now + ms, task });
       return () => {};
     },
-  }, () => 1);
+  }, () => inFlight);
   const begun: number[] = [];
   for (const ms of pieces) {
     const work = () => {
@@ -152,10 +158,11 @@ async function beginningsOf(
     if (turn === null) work();
     else void turn.then(work);
   }
-  while (timers.length > 0) {
+  for (let timer = 0; timers.length > 0; timer++) {
     const next = timers.reduce((one, other) => other.at < one.at ? other : one);
     timers.splice(timers.indexOf(next), 1);
-    now = Math.max(now, next.at);
+    now = Math.max(now, next.at) + (late[timer] ?? 0);
+    inFlight += arriving[timer] ?? 0;
     next.task();
     for (let i = 0; i < 10; i++) await Promise.resolve();
   }
@@ -164,6 +171,22 @@ async function beginningsOf(
 
 Deno.test("large pieces follow each other after a pause of a quarter of the time that one took, of at most 25 ms", async () => {
   assertEquals(await beginningsOf([8, 8, 40, 200, 8]), [0, 10, 20, 70, 295]);
+});
+
+Deno.test("a pause that something else takes 8 ms of, or in which 8 calls arrive, is repeated once", async () => {
+  const second = async (seen: { late?: number[]; arriving?: number[] }) =>
+    (await beginningsOf([8, 8], "large", seen))[1];
+  assertEquals(await second({ late: [0, 7] }), 17);
+  assertEquals(await second({ late: [0, 8] }), 20);
+  assertEquals(await second({ late: [0, 8, 8] }), 28);
+  assertEquals(await second({ arriving: [0, 7] }), 10);
+  assertEquals(await second({ arriving: [0, 8] }), 12);
+  assertEquals(await second({ arriving: [0, 8, 8] }), 12);
+});
+
+Deno.test("the pause after a large piece is of 25 ms if 8 calls have arrived in its turn", async () => {
+  assertEquals(await beginningsOf([8, 8], "large", { arriving: [7] }), [0, 10]);
+  assertEquals(await beginningsOf([8, 8], "large", { arriving: [8] }), [0, 33]);
 });
 
 Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
