@@ -26,9 +26,9 @@ export function heldTurns(...heldKinds: readonly TurnKind[]): HeldTurns {
   let isFree = false;
   const held: HeldTurns = {
     turns: {
-      next(next, cancellation, client = "") {
+      next(next, cancellation, client = () => "") {
         kinds.push(next);
-        clients.add(client);
+        clients.add(client());
         if (!heldKinds.includes(next)) return null;
         return new Promise<void>((go) => {
           waiting.push(go);

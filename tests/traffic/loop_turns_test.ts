@@ -139,7 +139,7 @@ async function beginningsOf(
   } = {},
 ): Promise<readonly number[]> {
   let now = 0;
-  let inFlight = 1;
+  let inFlight = 60;
   const timers: { readonly at: number; readonly task: () => void }[] = [];
   const turns = newLoopTurns({
     now: () => now,
@@ -187,6 +187,7 @@ Deno.test("a pause that something else takes 8 ms of, or in which 8 calls arrive
 Deno.test("the pause after a large piece is of 25 ms if 8 calls have arrived in its turn", async () => {
   assertEquals(await beginningsOf([8, 8], "large", { arriving: [7] }), [0, 10]);
   assertEquals(await beginningsOf([8, 8], "large", { arriving: [8] }), [0, 33]);
+  assertEquals(await beginningsOf([8, 8], "large", { arriving: [-8, 9] }), [0, 10]);
 });
 
 Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
@@ -235,13 +236,15 @@ Deno.test("a client with one large piece waits for one of another client with ve
   for (const kind of ["start", "rest", "large", "entering"] as const) {
     const { turns, work, done, endTurn, isIdle } = scriptedTurns();
     const add = (client: string) => {
-      const turn = turns.next(kind, null, client);
+      const turn = turns.next(kind, null, () => client);
       if (turn === null) work(client, 40);
       else void turn.then(() => work(client, 40));
     };
     for (let piece = 0; piece < 50; piece++) add("many");
     // Work of calls that have begun, such as their responses, does not go before either.
-    if (kind === "entering") void turns.next("large", null, "many")?.then(() => work("many", 40));
+    if (kind === "entering") {
+      void turns.next("large", null, () => "many")?.then(() => work("many", 40));
+    }
     add("ada");
     while (!isIdle()) await endTurn();
     const order = done.flat();
@@ -253,13 +256,13 @@ Deno.test("a client with one large piece waits for one of another client with ve
 Deno.test("a call begins while large pieces of another client arrive without an end", async () => {
   const { turns, work, done, endTurn } = scriptedTurns();
   const again = () => {
-    const turn = turns.next("large", null, "many");
+    const turn = turns.next("large", null, () => "many");
     if (turn !== null) void turn.then(() => (work("many", 40), again()));
   };
-  assertEquals(turns.next("large", null, "many"), null);
+  assertEquals(turns.next("large", null, () => "many"), null);
   work("many", 40);
   for (let piece = 0; piece < 10; piece++) again();
-  void turns.next("entering", null, "ada")?.then(() => work("ada", 40));
+  void turns.next("entering", null, () => "ada")?.then(() => work("ada", 40));
   for (let timer = 0; timer < 20; timer++) await endTurn();
   assert(done.flat().includes("ada"));
 });
