@@ -89,31 +89,31 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
   assertEquals([received.value.byteLength, buffers], [1_000, [1_000, 1_000, 1]]);
 });
 
-Deno.test("each read of a body after the first one waits for its turn, in which its client is not late", async () => {
+Deno.test("each read of a body behind 32 KiB waits for its turn, in which its client is not late", async () => {
   const held = heldTurns("rest");
   const { call, world } = admittedCall(held.turns);
-  const { body, buffers } = bodyInPieces([100, 400, 500]);
-  const receiving = receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
-  for (const reads of [1, 2]) {
+  const { body, buffers } = bodyInPieces([32 * KIB - 1, 1, KIB, KIB]);
+  const receiving = receiveBody(call, body, 34 * KIB, 30_000, MAX_BODY_BYTES);
+  for (const reads of [3, 4]) {
     await held.waits(1);
     await world.advance(60_000);
     assertEquals(buffers.length, reads);
     held.begin();
   }
   const received = await receiving;
-  assertEquals([received.ok && received.value.byteLength, held.waiting()], [1_000, 0]);
+  assertEquals([received.ok && received.value.byteLength, held.waiting()], [34 * KIB, 0]);
 });
 
 Deno.test("the body of a call that is cancelled while it waits for a turn is not read further", async () => {
   const held = heldTurns("rest");
   const { call } = admittedCall(held.turns);
-  const { body, buffers } = bodyInPieces([100, 900]);
-  const receiving = receiveBody(call, body, 1_000, 30_000, MAX_BODY_BYTES);
+  const { body, buffers } = bodyInPieces([16 * KIB, 16 * KIB, 1]);
+  const receiving = receiveBody(call, body, 32 * KIB + 1, 30_000, MAX_BODY_BYTES);
   await held.waits(1);
   call.cancellation.clientDisconnected();
   const received = await receiving;
   assertEquals(received.ok ? null : received.failure.kind, "client_cancelled");
-  assertEquals([buffers.length, held.waiting()], [1, 0]);
+  assertEquals([buffers.length, held.waiting()], [2, 0]);
 });
 
 Deno.test("the memory of a small body is reserved before it arrives, and freed with its call", async () => {
