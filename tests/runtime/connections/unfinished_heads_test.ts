@@ -259,7 +259,7 @@ Deno.test("the bytes of a socket that is not the first one from its port are a h
   }
 });
 
-Deno.test("a few bytes more than the size of each request are no head; without a request they are", () => {
+Deno.test("8 KiB more than the sizes of the requests between two looks are no head; without a request they are", () => {
   const traffic: { -readonly [Member in keyof Traffic]: Traffic[Member] } = { ...SILENT };
   const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
   const connection = {
@@ -281,14 +281,14 @@ Deno.test("a few bytes more than the size of each request are no head; without a
   for (let at = 0; at < 10; at++) {
     heads.count(connection, request, request.headers);
     connection.requests++;
-    assert(!look(8_000), "after a request");
+    assert(!look(27 + 8 * KIB + 64), "after a request");
   }
   assert(!look(0));
   assert(look(1), "without a request");
   heads.count(connection, request, request.headers);
   connection.requests++;
   traffic.unsentBytes = 1;
-  assert(look(8_000), "behind a response that waits for its client");
+  assert(look(8 * KIB), "behind a response that waits for its client");
 });
 
 Deno.test("the filter of a connection is removed once, after its first bytes", async () => {
