@@ -153,6 +153,8 @@ export interface Call {
    * Receives the plan of a call that is not sent, and returns its end; null for calls of clients.
    */
   readonly planned: ((plan: Plan) => Failed) | null;
+  /** Bytes of its body that have arrived, if it is read as a stream. */
+  bodyBytes: number;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly responseHeaders: Record<string, string>;
 }

@@ -2,6 +2,12 @@
 
 import type { FieldList } from "../core/header_fields.ts";
 
+/** The body of a request. */
+export interface ReceivedBody {
+  /** Bytes of it that have arrived, without the framing of chunks. */
+  readonly bodyBytes: number;
+}
+
 /** The part of a peer that is of one request on its connection. */
 export interface PeerRequest {
   /**
@@ -15,10 +21,10 @@ export interface PeerRequest {
    */
   readonly whenTaken?: (task: () => void) => void;
   /**
-   * The request was admitted. Without this the bytes of a body in chunks are not known from those
-   * of a next request. Absent if `disconnect` is.
+   * The request was admitted, with the body that arrives. Without this the bytes of a body in
+   * chunks are not known from those of a next request. Absent if `disconnect` is.
    */
-  readonly admitted?: () => void;
+  readonly admitted?: (body: ReceivedBody) => void;
   /** True if the connection ends after the response, because the head of the request is large. */
   readonly isLast?: boolean;
   /** True if it ends after the response unless the request is admitted: its body is large. */

@@ -25,6 +25,26 @@ export interface Traffic {
   readonly unsentBytes: number;
 }
 
+/**
+ * A value that no other socket has, also if a client comes back from the same port. Before Linux
+ * 4.12 it is the remote address, which another one may get.
+ */
+export type SocketIdentity = number | string;
+
+/** A socket with the descriptor that it had when it was found; null if it was not. */
+export interface FoundSocket {
+  readonly descriptor: number | null;
+  readonly socket: SocketIdentity | null;
+}
+
+/** Returns the descriptor of a socket; null if it is not known, or is another one's by now. */
+export function openDescriptor(
+  sockets: Pick<Sockets, "identity">,
+  { descriptor, socket }: FoundSocket,
+): number | null {
+  return descriptor !== null && sockets.identity(descriptor) === socket ? descriptor : null;
+}
+
 /** Most of the unread bytes that `peek` returns. */
 export const MAX_PEEKED_BYTES = 64 * 1024;
 
@@ -39,6 +59,8 @@ export interface Sockets {
    * UDP socket.
    */
   local(descriptor: number): string | null;
+  /** Returns the identity of a socket; null if the descriptor is not one. */
+  identity(descriptor: number): SocketIdentity | null;
   /** Returns the remote address of a socket as `ADDRESS PORT`; null if it is not connected. */
   remote(descriptor: number): string | null;
   /** True if the descriptor is a socket that accepts connections. */
@@ -92,7 +114,7 @@ export type OpenedSockets =
 
 // Constants of Linux from <sys/socket.h>, <netinet/tcp.h>, <asm/ioctls.h> and <fcntl.h>.
 const SOL_SOCKET = 1, SO_RCVBUF = 8, SO_KEEPALIVE = 9, SO_OOBINLINE = 10, SO_LINGER = 13;
-const SO_ATTACH_FILTER = 26, SO_DETACH_FILTER = 27, SO_ACCEPTCONN = 30;
+const SO_ATTACH_FILTER = 26, SO_DETACH_FILTER = 27, SO_ACCEPTCONN = 30, SO_COOKIE = 57;
 const IPPROTO_TCP = 6, TCP_NODELAY = 1, TCP_INFO = 11;
 const TCP_KEEPIDLE = 4, TCP_KEEPINTVL = 5, TCP_KEEPCNT = 6;
 /** Flags of `recv`: the bytes stay unread, and it does not wait for any. */
@@ -194,6 +216,7 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
   /** Both fields of `struct linger`: closing resets the connection. */
   const noLinger = new Int32Array([1, 0]);
   const option = new Int32Array(1);
+  const cookie = new Uint32Array(2);
   const filter = http2Filter();
   /** `struct sock_fprog`: the number of instructions of the filter, and its address. */
   const filterHead = new DataView(new ArrayBuffer(16));
@@ -234,6 +257,12 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     bound: () => statusNumber(/^FDSize:\s*(\d+)$/m),
     residentBytes: () => statusNumber(/^VmRSS:\s*(\d+) kB$/m) * 1024,
     local: (descriptor) => addressBy(getsockname, descriptor),
+    identity(descriptor) {
+      size[0] = cookie.byteLength;
+      const isRead = getsockopt(descriptor, SOL_SOCKET, SO_COOKIE, cookie, size) === 0;
+      if (!isRead) return addressBy(getpeername, descriptor);
+      return (cookie[1] ?? 0) * 2 ** 32 + (cookie[0] ?? 0);
+    },
     remote: (descriptor) => addressBy(getpeername, descriptor),
     isListening(descriptor) {
       size[0] = option.byteLength;

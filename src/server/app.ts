@@ -115,7 +115,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       if (peer.isLastUnlessAdmitted) call.responseHeaders["connection"] = "close";
       return respond(call, stopped, responder, peer);
     }
-    peer.admitted?.();
+    peer.admitted?.(call);
     if (peer.isLast) call.responseHeaders["connection"] = "close";
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);

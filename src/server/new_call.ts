@@ -59,6 +59,7 @@ export function newCall(
     upstreamHeaders: {},
     capture: null,
     planned: gateway.planned,
+    bodyBytes: 0,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
   hideKeyInPath(call);

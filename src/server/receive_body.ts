@@ -134,6 +134,7 @@ function receiveInto(
       if (source.isBounded) storage.filled(value);
       else storage.append(value);
       size += arrived;
+      call.bodyBytes += arrived;
       if (arrived > 0) progressedAt = world.now();
       const stopped = size > maxBytes
         ? tooLarge(maxBytes)

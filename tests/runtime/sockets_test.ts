@@ -1,3 +1,4 @@
+import { connect } from "node:net";
 import { openSockets, type Sockets } from "../../src/runtime/sockets.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
@@ -90,6 +91,36 @@ Deno.test("the resident memory is that of this process", () => {
   opened.sockets.close();
 });
 
+Deno.test("a socket keeps its identity, which a later one from the same port does not have", async () => {
+  const opened = openSockets();
+  assert(opened.kind === "open");
+  const { sockets } = opened;
+  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const { hostname: host, port } = listener.addr;
+  const identities: unknown[] = [];
+  let localPort: number | undefined;
+  for (let count = 0; count < 2; count++) {
+    const client = connect({ host, port, ...localPort !== undefined && { localPort } });
+    const accepted = await listener.accept();
+    localPort = accepted.remoteAddr.port;
+    const remote = `${host} ${localPort}`;
+    const descriptor = Array.from({ length: sockets.bound() }, (_, number) => number)
+      .find((number) => sockets.remote(number) === remote);
+    assert(descriptor !== undefined);
+    const identity = sockets.identity(descriptor);
+    assertEquals([typeof identity, sockets.identity(descriptor)], ["number", identity]);
+    identities.push(identity);
+    const closed = new Promise((resolve) => client.on("error", () => {}).once("close", resolve));
+    client.resume();
+    // The port is free at once after a reset.
+    sockets.abort(descriptor);
+    accepted.close();
+    await closed;
+  }
+  assertEquals(new Set(identities).size, 2);
+  sockets.close();
+});
+
 Deno.test("a descriptor that is not a connection has neither addresses nor statistics", () => {
   const opened = openSockets();
   assert(opened.kind === "open");
@@ -99,6 +130,7 @@ Deno.test("a descriptor that is not a connection has neither addresses nor stati
       [sockets.local(descriptor), sockets.remote(descriptor), sockets.traffic(descriptor)],
       [null, null, null],
     );
+    assertEquals(sockets.identity(descriptor), null);
     assertEquals(sockets.unreadBytes(descriptor), 0);
     assertEquals(sockets.isListening(descriptor), false);
   }

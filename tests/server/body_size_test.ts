@@ -1,8 +1,10 @@
 import { MAX_BODY_BYTES } from "../../src/server/receive_body.ts";
 import { assert, assertEquals, assertMatch } from "../support/assert.ts";
-import { COMPLETION, got, verdictOf } from "../support/chat_call.ts";
-import { oneProvider, serveGateway } from "../support/gateway.ts";
+import { answers, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { oneProvider, serveGateway, testGateway } from "../support/gateway.ts";
 import { startUpstream } from "../support/upstream.ts";
+import type { ReceivedBody } from "../../src/runtime/peer.ts";
+import { scriptedWorld } from "../support/world.ts";
 import { connectRaw } from "./raw_connection.ts";
 
 const TOO_LARGE = [413, "invalid_request_error", "request_too_large"];
@@ -30,6 +32,21 @@ Deno.test("a body of exactly 10 MiB passes, with a length or in chunks", async (
     assertEquals((await got(answer)).status, 200);
     assert(upstream.requests.at(-1)?.body === text);
   }
+});
+
+Deno.test("the bytes of a body in chunks are counted for its connection", async () => {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const { app } = testGateway(oneProvider("http://up.test"), world);
+  const headers = { host: "localhost", "transfer-encoding": "chunked" };
+  const body = chunked(bodyOf(100_000));
+  const request = new Request("http://localhost/v1/chat/completions", {
+    method: "POST",
+    headers,
+    body,
+  });
+  const bodies: ReceivedBody[] = [];
+  const { status } = await got(await app(request, { admitted: (one) => void bodies.push(one) }));
+  assertEquals([status, bodies.map(({ bodyBytes }) => bodyBytes)], [200, [100_000]]);
 });
 
 Deno.test("a body of one byte more is refused, with a length or in chunks", async () => {

@@ -12,6 +12,7 @@ export const SILENT: Traffic = {
 
 /** A socket that exists only in a test. */
 export interface ScriptedSocket {
+  readonly identity: number;
   readonly local: string;
   readonly remote: string | null;
   receivedBytes: number;
@@ -35,12 +36,16 @@ export interface ScriptedSockets extends Sockets {
   readonly open: Map<number, ScriptedSocket>;
   /** Numbers whose remote end was looked at since the count was set to 0. */
   looks: number;
+  /** Numbers whose identity was looked at since then. */
+  identityLooks: number;
   /** Resident memory in bytes; 0 if it is not known. */
   resident: number;
   /** Descriptors that `acceptAll` was called with. */
   readonly accepting: number[];
   isClosed: boolean;
 }
+
+let sockets = 0;
 
 /** Returns a socket that is opened at this time. */
 export function scriptedSocket(
@@ -49,6 +54,7 @@ export function scriptedSocket(
   receivedMs = 0,
 ): ScriptedSocket {
   return {
+    identity: ++sockets,
     local,
     remote,
     receivedBytes: 0,
@@ -70,6 +76,7 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
   return {
     open,
     looks: 0,
+    identityLooks: 0,
     resident: 0,
     accepting: [],
     isClosed: false,
@@ -78,6 +85,10 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       return this.resident;
     },
     local: (descriptor) => open.get(descriptor)?.local ?? null,
+    identity(descriptor) {
+      this.identityLooks++;
+      return open.get(descriptor)?.identity ?? null;
+    },
     remote(descriptor) {
       this.looks++;
       return open.get(descriptor)?.remote ?? null;

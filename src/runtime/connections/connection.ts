@@ -2,7 +2,7 @@
 
 import type { Peer, PeerRequest } from "../peer.ts";
 import type { IdleState } from "./idle_rules.ts";
-import type { Traffic } from "../sockets.ts";
+import type { SocketIdentity, Traffic } from "../sockets.ts";
 import type { Requested } from "./unfinished_heads.ts";
 
 /**
@@ -14,6 +14,8 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
   descriptor: number | null;
+  /** The identity of its socket; null until a sweep has found it. */
+  socket: SocketIdentity | null;
   /** Number of the last sweep that has found the connection. */
   sweep: number;
   /** True if a sweep has noticed that its descriptor is closed. */

@@ -1,6 +1,6 @@
 // Until `Deno.serve` has timeouts for idle and slow clients.
 
-import type { Sockets } from "../sockets.ts";
+import { openDescriptor, type SocketIdentity, type Sockets } from "../sockets.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../walk.ts";
 import type { World } from "../../core/world.ts";
 import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
@@ -9,7 +9,7 @@ import { newEndings } from "./endings.ts";
 import { listenerFields } from "../listener_request.ts";
 import type { Peer } from "../peer.ts";
 import { newMessageWatches } from "./message_watch.ts";
-import { newUnfinishedHeads, type Requested } from "./unfinished_heads.ts";
+import { newUnfinishedHeads } from "./unfinished_heads.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 
 /** The client connections of one listener. */
@@ -41,15 +41,6 @@ const MAX_URGENT_STEPS = 4_096;
  * them.
  */
 const MAX_UNREAD_MS = 1_000;
-
-/** State of a connection that has not received any byte. */
-const NOTHING_REQUESTED: Requested & Pick<Connection, "acceptsAll"> = {
-  requestBytes: 0,
-  lookedRequests: 0,
-  lookedBytes: 0,
-  unfinished: null,
-  acceptsAll: false,
-};
 
 /** The admission of a request of which nothing is counted. */
 const NOTHING_COUNTED = () => {};
@@ -116,6 +107,7 @@ export function newConnections(
       key,
       remoteAddr: parseKey(key),
       descriptor: null,
+      socket: null,
       sweep: sweeps,
       isGone: false,
       requests: 0,
@@ -123,9 +115,13 @@ export function newConnections(
       isEnding: false,
       write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
-      ...NOTHING_REQUESTED,
+      requestBytes: 0,
+      lookedRequests: 0,
+      unfinished: null,
+      acceptsAll: false,
       ended() {
         connection.inFlight--;
+        connection.hasServed = true;
         connection.sinceMs = clock.now();
         if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
       },
@@ -145,9 +141,9 @@ export function newConnections(
       },
       watchMessages(headBytes, onCheck) {
         connection.inFlight++;
+        findNow(connection);
         // The frames that follow belong to no request.
         connection.requestBytes = Infinity;
-        findNow(connection);
         const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
         let isOver = false;
         return {
@@ -168,10 +164,7 @@ export function newConnections(
 
   /** Returns true if the descriptor is known, or found where the kernel puts new ones. */
   function findNow(connection: Connection): boolean {
-    // A client may have come back from the port of a connection that was closed.
-    if (sockets.remote(connection.descriptor ?? -1) !== connection.key) {
-      connection.descriptor = null;
-    }
+    connection.descriptor = openDescriptor(sockets, connection);
     if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
     return connection.descriptor !== null;
   }
@@ -185,9 +178,7 @@ export function newConnections(
     const free = sockets.lowestFree();
     for (let away = 1; free !== null && away <= maxAway; away++) {
       for (const descriptor of [free - away, free + away]) {
-        const near = found(descriptor);
-        if (near !== null) near.descriptor = descriptor;
-        if (near === connection) return;
+        if (found(descriptor) === connection) return;
       }
     }
     sweepSoon();
@@ -253,36 +244,58 @@ export function newConnections(
 
   /** Returns the client connection of a descriptor; null for any other descriptor. */
   function found(descriptor: number): Connection | null {
-    const remote = sockets.remote(descriptor);
+    const socket = sockets.identity(descriptor);
     const known = byDescriptor.get(descriptor);
-    if (known !== undefined && known.key === remote && !known.isGone) return known;
+    if (known !== undefined && known.socket === socket && !known.isGone) return known;
     if (known !== undefined) byDescriptor.delete(descriptor);
+    const remote = socket === null ? null : sockets.remote(descriptor);
     if (remote === null || !isOurs(sockets.local(descriptor))) return null;
     const connection = byKey.get(remote) ?? add(remote);
     byDescriptor.set(descriptor, connection);
+    begin(connection, descriptor, socket);
     return connection;
+  }
+
+  /**
+   * Begins the state of a connection with a socket. Requests that have arrived belong to it if it
+   * is the first; else its client has come back from the same port, or has connected from it to
+   * another address of this system, and nothing is known of which socket a request was.
+   */
+  function begin(connection: Connection, descriptor: number, socket: SocketIdentity | null) {
+    const isOther = connection.socket !== null && connection.socket !== socket;
+    if (isOther || connection.requests === 0) {
+      const traffic = sockets.traffic(descriptor);
+      const sinceMs = clock.now() - (traffic?.silentMs ?? 0);
+      Object.assign(connection, newIdleState(sinceMs, isOther && (traffic?.writtenBytes ?? 0) > 0));
+    }
+    if (isOther) {
+      heads.begin(connection);
+      connection.acceptsAll = false;
+      connection.write = NOTHING_WAITS;
+    }
+    connection.descriptor = descriptor;
+    connection.socket = socket;
   }
 
   function inspect(connection: Connection, descriptor: number) {
     connection.sweep = sweeps;
-    connection.descriptor = descriptor;
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
-    // A client may have come back from the same port since the last sweep: then this is a new one.
-    const isNew = traffic.receivedBytes === 0;
-    if (isNew) Object.assign(connection, NOTHING_REQUESTED);
     // Its first bytes were accepted, so it is not one of HTTP/2.
-    else if (!connection.acceptsAll) sockets.acceptAll(descriptor);
-    connection.acceptsAll = !isNew;
+    if (!connection.acceptsAll && traffic.receivedBytes > 0) {
+      sockets.acceptAll(descriptor);
+      connection.acceptsAll = true;
+    }
     const now = clock.now();
     connection.write = writeStateAt(connection.write, traffic, now);
     if (isTooSlow(connection.write, now, limits.writeMs)) return sockets.abort(descriptor);
     // A server of HTTP/2 writes before any request, one of HTTP/1.1 only when it ends.
     const speaksHttp2 = connection.requests === 0 && traffic.writtenBytes > 0;
     if (speaksHttp2 && !limits.http2) return sockets.abort(descriptor);
+    // The requests in flight may be those of another socket.
+    const isUnsure = connection.lookedRequests === null;
+    if (connection.inFlight === 0 || isUnsure) heads.look(connection, traffic);
     if (connection.inFlight > 0) return;
-    if (isNew) Object.assign(connection, newIdleState(now - traffic.silentMs));
-    heads.look(connection, descriptor, traffic);
     if (isTaking(connection, traffic)) {
       connection.sinceMs = now;
       connection.headSinceMs = null;
@@ -330,15 +343,12 @@ export function newConnections(
       const connection = byKey.get(key) ?? add(key);
       // It may have come back from its port with a descriptor that the sweep has passed.
       connection.sweep = sweeps;
-      if (!connection.hasServed) {
-        connection.hasServed = true;
-        // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
-        connection.isMultiplexed = limits.http2 && !request.headers.has("host");
-      }
+      // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
+      connection.isMultiplexed = limits.http2 && !request.headers.has("host");
       // Its client may have read the whole response to its last request before the next look.
       deliveries.look(connection);
       const fields = listenerFields(request);
-      const counted = heads.count(connection, request, fields ?? request.headers, findNow);
+      const counted = heads.count(connection, request, fields ?? request.headers);
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;

@@ -1,6 +1,6 @@
 // Until `Deno.serve` reports that the client has taken the last byte of a response.
 
-import type { Sockets } from "../sockets.ts";
+import { openDescriptor, type Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
@@ -19,7 +19,7 @@ const MAX_LOOKS_PER_TURN = 256;
  * its next request.
  */
 export function newDeliveries(
-  sockets: Pick<Sockets, "remote" | "traffic">,
+  sockets: Pick<Sockets, "identity" | "traffic">,
   clock: Pick<World, "after">,
   { locate, locateNow }: Readonly<
     Record<"locate" | "locateNow", (connection: Connection) => void>
@@ -31,20 +31,15 @@ export function newDeliveries(
 
   function isSent(connection: Connection, find: (connection: Connection) => void): boolean {
     if (connection.isGone) return true;
-    if (!isKnown(connection)) {
+    let descriptor = openDescriptor(sockets, connection);
+    if (descriptor === null) {
       connection.descriptor = null;
       find(connection);
       // The runtime writes at once what the system takes, so a new connection is mostly found
       // empty.
-      if (!isKnown(connection)) return false;
+      descriptor = openDescriptor(sockets, connection);
     }
-    const { descriptor } = connection;
-    return descriptor === null || (sockets.traffic(descriptor)?.unsentBytes ?? 0) === 0;
-  }
-
-  /** True if the descriptor is known; it may belong to another connection by now. */
-  function isKnown({ descriptor, key }: Connection): boolean {
-    return descriptor !== null && sockets.remote(descriptor) === key;
+    return descriptor !== null && (sockets.traffic(descriptor)?.unsentBytes ?? 0) === 0;
   }
 
   function run(connection: Connection) {

@@ -1,6 +1,6 @@
 // Until `Deno.serve` can end one connection after its response.
 
-import type { Sockets } from "../sockets.ts";
+import { openDescriptor, type Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
@@ -48,10 +48,10 @@ export function newEndings(
   }
 
   function isOver(connection: Connection, ending: Ending): boolean {
-    const { descriptor, inFlight, isGone, key } = connection;
+    const { inFlight, isGone } = connection;
     if (isGone || (inFlight > 0 && !ending.isForced)) return true;
-    // The descriptor may belong to another connection by now.
-    if (descriptor === null || sockets.remote(descriptor) !== key) {
+    const descriptor = openDescriptor(sockets, connection);
+    if (descriptor === null) {
       connection.descriptor = null;
       locate();
       return false;

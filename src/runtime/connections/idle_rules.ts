@@ -39,11 +39,14 @@ export interface IdleState {
   readonly acknowledgedBytes: number;
 }
 
-/** Returns the state of a connection that was opened at this time and has received no byte. */
-export function newIdleState(sinceMs: number): IdleState {
+/**
+ * Returns the state of a connection that was opened at this time, or has served its last request
+ * then.
+ */
+export function newIdleState(sinceMs: number, hasServed = false): IdleState {
   return {
     sinceMs,
-    hasServed: false,
+    hasServed,
     isMultiplexed: false,
     headSinceMs: null,
     acknowledgedBytes: 0,

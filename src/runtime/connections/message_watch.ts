@@ -1,6 +1,6 @@
 // Until Deno's WebSocket reports a message that has begun, or bounds its size.
 
-import type { Sockets } from "../sockets.ts";
+import { openDescriptor, type Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import { hasMoreEmptyFrames } from "./empty_frames.ts";
 import type { Connection } from "./connection.ts";
@@ -120,7 +120,7 @@ interface SocketTraffic {
 export function newMessageWatches(
   sockets: Pick<
     Sockets,
-    "traffic" | "unreadBytes" | "peek" | "remote" | "setReceiveBuffer" | "abort"
+    "traffic" | "unreadBytes" | "peek" | "identity" | "setReceiveBuffer" | "abort"
   >,
   clock: Pick<World, "now" | "after">,
   locate: () => void,
@@ -187,8 +187,8 @@ export function newMessageWatches(
 
   /** Ends a connection at once, and with it what it has sent: the runtime would read all of it. */
   function abort(watched: Watched) {
-    const { descriptor, key } = watched.connection;
-    if (descriptor === null || sockets.remote(descriptor) !== key) return;
+    const descriptor = openDescriptor(sockets, watched.connection);
+    if (descriptor === null) return;
     sockets.abort(descriptor);
     forget(watched);
   }
@@ -258,8 +258,7 @@ export function newMessageWatches(
 
   /** Returns the received bytes of a connection when its handshake was read, at least. */
   function startOf(connection: Connection, headBytes: number): number {
-    const { requests, descriptor, key } = connection;
-    const isFirst = requests === 1 || descriptor === null || sockets.remote(descriptor) !== key;
+    const isFirst = connection.requests === 1 || openDescriptor(sockets, connection) === null;
     return isFirst ? headBytes : trafficOf(connection)?.readBytes ?? headBytes;
   }
 

@@ -1,7 +1,8 @@
 // Until `Deno.serve` bounds the sum of the request heads that it holds, and says how large each is.
 
 import type { World } from "../../core/world.ts";
-import type { Sockets, Traffic } from "../sockets.ts";
+import type { ReceivedBody } from "../peer.ts";
+import { type FoundSocket, openDescriptor, type Sockets, type Traffic } from "../sockets.ts";
 
 /**
  * Bytes of unfinished request heads of all connections together; the runtime holds up to twice as
@@ -20,10 +21,10 @@ const MIN_UNFINISHED_MS = 50;
 const MIN_CERTAIN_BYTES = 256 * 1024, MAX_EARLIER_BYTES = 64 * 1024;
 
 /**
- * Received bytes that may be missing in the sizes of the requests since the last look: clients may
- * write more spaces than the sizes have.
+ * Received bytes that may be missing in the sizes of the requests since the last look, and further
+ * ones for each request: clients may write more spaces than the sizes have, and chunks have heads.
  */
-const MAX_UNCOUNTED_BYTES = 8 * 1024;
+const MAX_UNCOUNTED_BYTES = 8 * 1024, MAX_UNCOUNTED_REQUEST_BYTES = 64;
 
 /**
  * Bytes of a head, or of a request that was not admitted, after which a connection may stay open:
@@ -44,13 +45,15 @@ interface RequestSize {
 /** Received bytes of a connection that belong to requests, and the first look at others. */
 export interface Requested {
   /**
-   * Bytes of the requests that have arrived, with those of bodies that may still come; `Infinity`
-   * until the next look if they are not known.
+   * Bytes of the requests that have arrived, with those of bodies that may still come, but without
+   * the framing of bodies in chunks; `Infinity` until the next look if they are not known.
    */
   requestBytes: number;
-  /** Number of its requests, and received bytes, at the last look. */
-  lookedRequests: number;
-  lookedBytes: number;
+  /**
+   * Number of its requests at the last look; null before the first look at a socket that is not the
+   * first one from its port.
+   */
+  lookedRequests: number | null;
   /**
    * The first look at bytes that belong to no request, with the number of requests at that time;
    * null if there were none.
@@ -59,11 +62,7 @@ export interface Requested {
 }
 
 /** The state of a connection of which heads are counted. */
-interface Counted extends Requested {
-  /** Address of the client as `ADDRESS PORT`. */
-  readonly key: string;
-  /** The descriptor of its socket; null if it is not known. */
-  readonly descriptor: number | null;
+interface Counted extends Requested, FoundSocket {
   /** Number of requests that have arrived. */
   readonly requests: number;
   /** True for HTTP/2, of which nothing is counted. */
@@ -76,8 +75,8 @@ export interface CountedRequest {
   readonly isLast: boolean;
   /** True if it ends after the response to a request that is not admitted, for its body. */
   readonly isLastUnlessAdmitted: boolean;
-  /** The request was admitted, so that its body belongs to it however it is framed. */
-  admitted(): void;
+  /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
+  admitted(body: ReceivedBody): void;
   /** Its response has ended. True if the connection ends for what the runtime keeps of it. */
   ended(): boolean;
 }
@@ -87,67 +86,72 @@ export interface CountedRequest {
  * whole. Beyond their bound it ends the connections with most of them.
  */
 export function newUnfinishedHeads(
-  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "remote" | "abort">,
+  sockets: Pick<Sockets, "unreadBytes" | "identity" | "abort">,
   { now }: Pick<World, "now">,
 ) {
-  let found: { readonly connection: Counted; readonly bytes: number }[] = [];
+  let found: {
+    readonly connection: Counted;
+    /** The socket; that of the connection may be another one by the end of the sweep. */
+    readonly at: FoundSocket;
+    readonly bytes: number;
+  }[] = [];
   let sumBytes = 0;
-
-  /** Returns the bytes that the runtime has read of a connection; null if they are not known. */
-  function readBytes({ descriptor }: Counted): number | null {
-    const traffic = descriptor === null ? null : sockets.traffic(descriptor);
-    return descriptor === null || traffic === null
-      ? null
-      : traffic.receivedBytes - sockets.unreadBytes(descriptor);
-  }
 
   return {
     /**
      * Counts a request that has arrived with these header fields; null if nothing is left to count
-     * at its end. `find` looks for the descriptor of the connection.
+     * at its end.
      */
-    count<Some extends Counted>(
-      connection: Some,
+    count(
+      connection: Counted,
       request: Request,
       fields: Iterable<Field>,
-      find: (connection: Some) => void = () => {},
     ): CountedRequest | null {
       const { headBytes, bodyBytes } = sizeOf(request, fields);
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
-      if (bodyBytes === null && connection.descriptor === null) find(connection);
       const isLast = !connection.isMultiplexed && headBytes > MAX_KEPT_BYTES;
       const isLastUnlessAdmitted = !connection.isMultiplexed &&
         headBytes + (bodyBytes ?? 0) > MAX_KEPT_BYTES;
-      let isAdmitted = false;
+      const { socket } = connection;
+      let body: ReceivedBody | null = null;
       return {
         isLast,
         isLastUnlessAdmitted,
-        admitted: () => void (isAdmitted = true),
+        admitted: (received) => void (body = received),
         ended() {
-          if (isAdmitted && bodyBytes === null) {
-            connection.requestBytes = readBytes(connection) ?? Infinity;
+          // The client may have come back from its port meanwhile.
+          const isSame = socket === null || socket === connection.socket;
+          if (body !== null && bodyBytes === null && isSame) {
+            connection.requestBytes += body.bodyBytes;
           }
-          return isAdmitted ? isLast : isLastUnlessAdmitted;
+          return body !== null ? isLast : isLastUnlessAdmitted;
         },
       };
     },
-    /** Looks at a connection without a request in flight. */
-    look(connection: Counted, descriptor: number, { receivedBytes }: Traffic): void {
-      const { requests, isMultiplexed, unfinished } = connection;
-      const hasRequested = requests !== connection.lookedRequests;
-      if (hasRequested) {
-        // What had arrived before the last request belongs to it or to earlier ones.
-        connection.requestBytes = Math.max(connection.requestBytes, connection.lookedBytes);
-      }
+    /**
+     * Begins the count of a socket that is not the first one from its port. What was requested on
+     * it may be taken for heads, but no head for what was requested on another one.
+     */
+    begin(connection: Counted): void {
+      connection.requestBytes = 0;
+      connection.lookedRequests = null;
+    },
+    /** Looks at a connection without a request in flight that is known to be of its socket. */
+    look(connection: Counted, { receivedBytes, unsentBytes }: Traffic): void {
+      const { descriptor, socket, requests, lookedRequests, isMultiplexed, unfinished } =
+        connection;
+      if (descriptor === null) return;
       let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
-      const mayBeCounted = hasRequested && bytes <= MAX_UNCOUNTED_BYTES;
+      const newRequests = lookedRequests === null ? 0 : requests - lookedRequests;
+      const maxUncountedBytes = MAX_UNCOUNTED_BYTES + newRequests * MAX_UNCOUNTED_REQUEST_BYTES;
+      // Behind a response that waits for its client, requests wait too, and heads behind them.
+      const mayBeCounted = newRequests > 0 && unsentBytes === 0 && bytes <= maxUncountedBytes;
       if (bytes < 0 || mayBeCounted) {
         connection.requestBytes = receivedBytes;
         bytes = 0;
       }
       connection.lookedRequests = requests;
-      connection.lookedBytes = receivedBytes;
       // What the runtime has not read may be the body of a request whose head it has read.
       if (bytes > MAX_UNCOUNTED_BYTES) bytes -= sockets.unreadBytes(descriptor);
       if (bytes <= 0) {
@@ -157,10 +161,10 @@ export function newUnfinishedHeads(
       sumBytes += bytes;
       const isSeen = unfinished?.requests === requests;
       if (!isSeen) connection.unfinished = { requests, sinceMs: now() };
-      const isCertain =
+      const isCertain = lookedRequests === null ||
         bytes >= MIN_CERTAIN_BYTES && connection.requestBytes <= MAX_EARLIER_BYTES ||
         isSeen && now() - unfinished.sinceMs >= MIN_UNFINISHED_MS;
-      if (isCertain) found.push({ connection, bytes });
+      if (isCertain) found.push({ connection, at: { descriptor, socket }, bytes });
     },
     /**
      * Ends connections after a look at all of them. False if there may be more to end: heads of
@@ -170,12 +174,11 @@ export function newUnfinishedHeads(
       let restBytes = found.reduce((sum, { bytes }) => sum + bytes, 0);
       const isCertain = sumBytes - restBytes <= MAX_SUM_BYTES / 2;
       if (restBytes > MAX_SUM_BYTES) found.sort((one, other) => other.bytes - one.bytes);
-      for (const { connection: { key, descriptor, requests, unfinished }, bytes } of found) {
+      for (const { connection: { requests, unfinished }, at, bytes } of found) {
         if (restBytes <= MAX_SUM_BYTES) break;
         restBytes -= bytes;
-        const isStill = unfinished?.requests === requests && descriptor !== null &&
-          sockets.remote(descriptor) === key;
-        if (isStill) sockets.abort(descriptor);
+        const descriptor = unfinished?.requests === requests ? openDescriptor(sockets, at) : null;
+        if (descriptor !== null) sockets.abort(descriptor);
       }
       found = [];
       sumBytes = 0;

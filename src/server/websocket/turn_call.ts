@@ -64,6 +64,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         upstreamHeaders: { [SESSION_HEADER]: name },
         capture: null,
         planned: gateway.planned,
+        bodyBytes: 0,
         responseHeaders: {},
       };
       // What may be captured is for the current configuration to say, however old the socket is.

@@ -265,6 +265,24 @@ Deno.test("a connection on a reused port does not inherit the timeouts of the ea
   }
 });
 
+for (const hasServed of [true, false]) {
+  Deno.test(`a connection that comes back from the same port within a sweep has the timeout of ${hasServed ? "its next request" : "a new one"}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    listener.connect(5, 40_001);
+    await listener.world.advance(SWEEP_MS);
+    const socket = listener.connect(5, 40_001);
+    listener.receive(socket, 100);
+    if (hasServed) {
+      await listener.request(40_001).end();
+      socket.writtenBytes = 100;
+    }
+    await listener.world.advance(60_000 + SWEEP_MS);
+    assertEquals(listener.shutDown(), hasServed ? [] : [5]);
+    await listener.world.advance(60_000);
+    assertEquals(listener.shutDown(), [5]);
+  });
+}
+
 Deno.test("a sweep checks 10,000 connections in slices, and closes them", async () => {
   using listener = scriptedListener(LIMITS, 16_384);
   for (let number = 0; number < 10_000; number++) {
@@ -275,9 +293,9 @@ Deno.test("a sweep checks 10,000 connections in slices, and closes them", async 
   let most = 0;
   await world.advance(4_999);
   for (let ms = 0; ms < 400; ms++) {
-    sockets.looks = 0;
+    sockets.identityLooks = 0;
     await world.advance(1);
-    most = Math.max(most, sockets.looks);
+    most = Math.max(most, sockets.identityLooks);
   }
   assertEquals(most, MAX_STEPS_PER_TURN);
   assertEquals(listener.shutDown(), []);
@@ -301,8 +319,8 @@ Deno.test("the descriptors of 300 sockets that open at once are found in one sea
   for (let index = 0; index < 300; index++) listener.connect(index + 10, 40_000 + index);
   sockets.lowestFree = () => 310;
   const requests = Array.from({ length: 300 }, (_, index) => listener.request(40_000 + index));
-  sockets.looks = 0;
+  sockets.identityLooks = 0;
   for (const { peer } of requests) peer.watchMessages?.(0, () => {});
-  assert(sockets.looks < 2_000, `${sockets.looks} descriptors were looked at`);
+  assert(sockets.identityLooks < 2_000, `${sockets.identityLooks} descriptors were looked at`);
   assert([...sockets.open.values()].every(({ receiveBufferBytes }) => receiveBufferBytes !== null));
 });

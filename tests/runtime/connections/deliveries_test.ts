@@ -77,8 +77,8 @@ Deno.test("the connection of a response is found where the system puts new ones,
   const request = listener.request(40_001);
   const taken: string[] = [];
   request.peer.whenTaken?.(() => taken.push("taken"));
-  listener.sockets.looks = 0;
+  listener.sockets.identityLooks = 0;
   await request.end();
   assertEquals(taken, ["taken"]);
-  assertEquals(listener.sockets.looks < 20, true, String(listener.sockets.looks));
+  assertEquals(listener.sockets.identityLooks < 20, true, String(listener.sockets.identityLooks));
 });

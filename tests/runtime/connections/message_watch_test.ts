@@ -185,11 +185,11 @@ Deno.test("the wait for a connection ends when a sweep has not found it, and whe
   await gone;
   const { peer } = listener.request(40_002);
   const closed = peer.located?.();
-  listener.sockets.looks = 0;
+  listener.sockets.identityLooks = 0;
   listener.connections.close();
   await closed;
   await peer.located?.();
-  assertEquals(listener.sockets.looks, 0, "nothing is looked for any more");
+  assertEquals(listener.sockets.identityLooks, 0, "nothing is looked for any more");
 });
 
 Deno.test("the more sockets have unfinished messages, the less of each waits in the kernel: 2 MiB for all, at least 4 KiB for one", async () => {

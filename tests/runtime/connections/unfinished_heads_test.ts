@@ -1,4 +1,5 @@
 import { newUnfinishedHeads } from "../../../src/runtime/connections/unfinished_heads.ts";
+import type { Traffic } from "../../../src/runtime/sockets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedSockets, SILENT } from "../../support/scripted_sockets.ts";
 import { type ScriptedListener, scriptedListener } from "../scripted_listener.ts";
@@ -51,7 +52,7 @@ for (const earlyBytes of [0, 40 * MIB]) {
         const headers = { host: "localhost", "content-length": String(40 * MIB) };
         listener.receive(socket, 80 + earlyBytes);
         const request = listener.request(40_001 + at, headers, "POST");
-        request.peer.admitted?.();
+        request.peer.admitted?.({ bodyBytes: 0 });
         listener.receive(socket, 40 * MIB - earlyBytes);
         await listener.world.advance(TWO_SWEEPS_MS / 2);
         await request.end();
@@ -71,7 +72,7 @@ for (const isAdmitted of [true, false]) {
       const headers = { host: "localhost", "transfer-encoding": "chunked" };
       if (socket !== undefined) listener.receive(socket, 100);
       const request = listener.request(40_001, headers, "POST");
-      if (isAdmitted) request.peer.admitted?.();
+      if (isAdmitted) request.peer.admitted?.({ bodyBytes: 65 * MIB });
       if (socket !== undefined) listener.receive(socket, 65 * MIB);
       await request.end();
       await listener.world.advance(TWO_SWEEPS_MS);
@@ -80,21 +81,23 @@ for (const isAdmitted of [true, false]) {
   }
 }
 
-Deno.test("a head that waits behind a body in chunks is no part of the body", async () => {
-  using listener = scriptedListener(LIMITS);
-  const [socket] = connectAll(listener, [100]);
-  assert(socket !== undefined);
-  await listener.world.advance(TWO_SWEEPS_MS);
-  const headers = { host: "localhost", "transfer-encoding": "chunked" };
-  const request = listener.request(40_001, headers, "POST");
-  request.peer.admitted?.();
-  listener.receive(socket, 65 * MIB);
-  socket.unreadBytes = 65 * MIB;
-  await request.end();
-  socket.unreadBytes = 0;
-  await listener.world.advance(TWO_SWEEPS_MS);
-  assertEquals(listener.shutDown(), [5]);
-});
+for (const isRead of [false, true]) {
+  Deno.test(`a head behind a body in chunks is no part of the body, which the runtime reads ${isRead ? "before" : "after"} the response`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const [socket] = connectAll(listener, [100]);
+    assert(socket !== undefined);
+    await listener.world.advance(TWO_SWEEPS_MS);
+    const headers = { host: "localhost", "transfer-encoding": "chunked" };
+    const request = listener.request(40_001, headers, "POST");
+    request.peer.admitted?.({ bodyBytes: 40 * MIB });
+    listener.receive(socket, 105 * MIB);
+    if (!isRead) socket.unreadBytes = 65 * MIB;
+    await request.end();
+    socket.unreadBytes = 0;
+    await listener.world.advance(TWO_SWEEPS_MS);
+    assertEquals(listener.shutDown(), [5]);
+  });
+}
 
 Deno.test("a client without Host speaks HTTP/1.0 if HTTP/2 is not served", async () => {
   using listener = scriptedListener({ ...LIMITS, http2: false });
@@ -117,17 +120,80 @@ Deno.test("a Host with a slash counts once", async () => {
   assertEquals(listener.shutDown(), [5]);
 });
 
-Deno.test("bytes that the size of a request does not have are forgiven with the next one", async () => {
-  using listener = scriptedListener(LIMITS);
-  const [socket] = connectAll(listener, [0]);
-  assert(socket !== undefined);
-  for (let count = 0; count < 3; count++) {
-    listener.receive(socket, 40 * MIB);
-    await listener.request(40_001).end();
+for (const uncountedBytes of [64, 100]) {
+  Deno.test(`${uncountedBytes} bytes that the size of each request does not have are ${uncountedBytes === 64 ? "" : "not "}forgiven`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const [socket] = connectAll(listener, [0]);
+    assert(socket !== undefined);
+    for (let count = 0; count < 10_000; count++) {
+      listener.receive(socket, 35 + uncountedBytes);
+      await listener.request(40_001).end();
+    }
     await listener.world.advance(5_000);
-  }
+    listener.receive(socket, 63.5 * MIB);
+    await listener.world.advance(TWO_SWEEPS_MS);
+    assertEquals(listener.shutDown(), uncountedBytes === 64 ? [] : [5]);
+  });
+}
+
+Deno.test("what had arrived at a look may be a head that waits behind the next request", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [70 + 40 * MIB]);
+  assert(socket !== undefined);
+  await listener.request(40_001).end();
+  await listener.world.advance(5_000);
+  await listener.request(40_001).end();
+  listener.receive(socket, 25 * MIB);
   await listener.world.advance(TWO_SWEEPS_MS);
-  assertEquals(listener.shutDown(), []);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+/** Requests 65 MiB on a connection from port 40,001 with descriptor 5. */
+async function requestMany(listener: ScriptedListener) {
+  const [first] = connectAll(listener, [0]);
+  assert(first !== undefined);
+  await listener.world.advance(5_000);
+  const headers = { host: "localhost", "content-length": String(65 * MIB) };
+  listener.receive(first, 65 * MIB + 100);
+  const request = listener.request(40_001, headers, "POST");
+  request.peer.admitted?.({ bodyBytes: 0 });
+  return request;
+}
+
+for (const descriptor of [5, 6]) {
+  Deno.test(`a client that comes back from its port hides no head behind earlier requests, with ${descriptor === 5 ? "the same" : "another"} descriptor`, async () => {
+    using listener = scriptedListener(LIMITS);
+    await (await requestMany(listener)).end();
+    listener.sockets.open.delete(5);
+    listener.receive(listener.connect(descriptor, 40_001), 65 * MIB);
+    await listener.world.advance(TWO_SWEEPS_MS);
+    assertEquals(listener.shutDown(), [descriptor]);
+  });
+}
+
+Deno.test("a request in flight hides no head on another connection from the same port", async () => {
+  using listener = scriptedListener(LIMITS);
+  const request = await requestMany(listener);
+  listener.receive(listener.connect(6, 40_001), 66 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assert(listener.shutDown().includes(6));
+  await request.end();
+});
+
+Deno.test("a body in chunks that ends after its client has come back does not belong to the new connection", async () => {
+  using listener = scriptedListener(LIMITS);
+  connectAll(listener, [100]);
+  await listener.world.advance(5_000);
+  const headers = { host: "localhost", "transfer-encoding": "chunked" };
+  const request = listener.request(40_001, headers, "POST");
+  request.peer.admitted?.({ bodyBytes: 65 * MIB });
+  listener.sockets.open.delete(5);
+  const socket = listener.connect(6, 40_001);
+  await listener.world.advance(5_000);
+  await request.end();
+  listener.receive(socket, 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [6]);
 });
 
 Deno.test("bytes of WebSockets, and those that the runtime has not read, are no heads", async () => {
@@ -155,7 +221,7 @@ Deno.test("a head, and a body that was not admitted, of more than 32 KiB ends it
     ...sizes.map((bytes) => ({ "content-length": String(bytes) })),
     ...sizes.map((bytes) => ({ "content-length": String(bytes) })),
   ].map((headers, at) => listener.request(40_001 + at, { host: "localhost", ...headers }));
-  for (const request of requests.slice(4)) request.peer.admitted?.();
+  for (const request of requests.slice(4)) request.peer.admitted?.({ bodyBytes: 0 });
   await listener.world.advance(1_000);
   assertEquals(listener.shutDown(), []);
   for (const request of requests) await request.end();
@@ -174,33 +240,55 @@ Deno.test("when the memory of the process grows by 16 MiB, unfinished heads are 
   assertEquals(listener.shutDown(), [5]);
 });
 
-Deno.test("a few bytes more than the size of each request are no head; without a request they are", () => {
-  const traffic = { ...SILENT };
+Deno.test("the bytes of a socket that is not the first one from its port are a head at its first look", () => {
+  const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
+  for (const isFirst of [true, false]) {
+    const connection = {
+      descriptor: 5,
+      socket: 1,
+      requests: 1,
+      requestBytes: 0,
+      lookedRequests: 0,
+      isMultiplexed: false,
+      unfinished: null,
+    };
+    if (!isFirst) heads.begin(connection);
+    connection.requestBytes = 100 * KIB;
+    heads.look(connection, { ...SILENT, receivedBytes: 65 * MIB });
+    assertEquals(heads.end(), !isFirst);
+  }
+});
+
+Deno.test("8 KiB more than the sizes of the requests between two looks are no head; without a request they are", () => {
+  const traffic: { -readonly [Member in keyof Traffic]: Traffic[Member] } = { ...SILENT };
   const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
   const connection = {
-    key: "127.0.0.1 40001",
     descriptor: 5,
+    socket: 1,
     requests: 0,
     requestBytes: 0,
     lookedRequests: 0,
-    lookedBytes: 0,
     isMultiplexed: false,
     unfinished: null,
   };
   const request = new Request("http://localhost/");
   function look(bytes: number) {
     traffic.receivedBytes += bytes;
-    heads.look(connection, 5, traffic);
+    heads.look(connection, traffic);
     return connection.unfinished !== null;
   }
 
   for (let at = 0; at < 10; at++) {
     heads.count(connection, request, request.headers);
     connection.requests++;
-    assert(!look(8_000), "after a request");
+    assert(!look(27 + 8 * KIB + 64), "after a request");
   }
   assert(!look(0));
   assert(look(1), "without a request");
+  heads.count(connection, request, request.headers);
+  connection.requests++;
+  traffic.unsentBytes = 1;
+  assert(look(8 * KIB), "behind a response that waits for its client");
 });
 
 Deno.test("the filter of a connection is removed once, after its first bytes", async () => {
@@ -211,4 +299,7 @@ Deno.test("the filter of a connection is removed once, after its first bytes", a
   if (silent !== undefined) listener.receive(silent, 100);
   await listener.world.advance(20_000);
   assertEquals(listener.sockets.accepting, [5, 6]);
+  listener.receive(listener.connect(7, 40_002), 100);
+  await listener.world.advance(20_000);
+  assertEquals(listener.sockets.accepting.includes(7), true, "a client that comes back");
 });
