@@ -23,7 +23,7 @@ import {
 } from "./report.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
-import { idlePartsLine, measureStart, startLine } from "./start.ts";
+import { emptyStartLine, idlePartsLine, measureStart, startLine } from "./start.ts";
 import { measureLarge } from "./large.ts";
 import { measureMixed, mixedLine } from "./mixed.ts";
 import { measurePieces, piecesLine } from "./pieces.ts";
@@ -95,8 +95,13 @@ async function runBenchmarks(
     for (const result of await measureLarge(servers, folder)) console.log(largeLine(result));
   }
   if (isSelected("start")) {
-    const { starts, idle } = await measureStart(programs, canPin, MEASURED_CORE_INDEX);
+    const { starts, idle, emptyTimesMs } = await measureStart(
+      programs,
+      canPin,
+      MEASURED_CORE_INDEX,
+    );
     for (const result of starts) console.log(startLine(result));
+    if (emptyTimesMs !== null) console.log(emptyStartLine(emptyTimesMs));
     for (const one of idle) console.log(idlePartsLine(one));
   }
   const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
