@@ -36,6 +36,7 @@ import {
   streamsLine,
   streamsPartsLine,
 } from "./streams.ts";
+import { slowCallsLine, type TimedCall } from "./slow_calls.ts";
 import { measureTail, tailLines } from "./tail.ts";
 import { measureUploads, uploadsLine } from "./uploads.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
@@ -105,7 +106,11 @@ async function runBenchmarks(
     for (const one of idle) console.log(idlePartsLine(one));
   }
   const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
-  if (isSelected("tail")) console.log(tailLines(await measureTail(servers, cores)));
+  if (isSelected("tail")) {
+    const result = await measureTail(servers, cores);
+    console.log(tailLines(result));
+    timedCalls = result.gateway.calls;
+  }
   if (isSelected("rates")) console.log(ratesLine(await measureRates(servers, cores)));
   if (isSelected("pieces")) {
     for (const result of await measurePieces(servers, cores)) console.log(piecesLine(result));
@@ -193,6 +198,8 @@ if (typeof options === "string") {
   Deno.exit(2);
 }
 const canPin = await pinSelf();
+/** Calls of the row `tail` to the gateway, for what its profile has of them. */
+let timedCalls: readonly TimedCall[] = [];
 const folder = await Deno.makeTempDir();
 // The folder is removed when all processes have ended.
 const started = new AsyncDisposableStack();
@@ -205,7 +212,13 @@ const exitCode = await runUntilInterrupted(
   () => started.disposeAsync(),
   benchTimeoutMs(options),
 );
-if (options.profileFolder !== null) await printProfiles(options.profileFolder, began);
+if (options.profileFolder !== null) {
+  await printProfiles(
+    options.profileFolder,
+    began,
+    (name, profile) => timedCalls.length === 0 ? null : slowCallsLine(name, profile, timedCalls),
+  );
+}
 Deno.exit(exitCode);
 
 function readText(path: string): string | null {
