@@ -23,7 +23,7 @@ import {
 } from "./report.ts";
 import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
-import { idlePartsLine, measureStart, startLine } from "./start.ts";
+import { emptyStartLine, idlePartsLine, measureStart, startLine } from "./start.ts";
 import { measureLarge } from "./large.ts";
 import { measureMixed, mixedLine } from "./mixed.ts";
 import { measurePieces, piecesLine } from "./pieces.ts";
@@ -36,6 +36,7 @@ import {
   streamsLine,
   streamsPartsLine,
 } from "./streams.ts";
+import { slowCallsLine, type TimedCall } from "./slow_calls.ts";
 import { measureTail, tailLines } from "./tail.ts";
 import { measureUploads, uploadsLine } from "./uploads.ts";
 import { measureWorkers, workersLine } from "./workers.ts";
@@ -95,12 +96,21 @@ async function runBenchmarks(
     for (const result of await measureLarge(servers, folder)) console.log(largeLine(result));
   }
   if (isSelected("start")) {
-    const { starts, idle } = await measureStart(programs, canPin, MEASURED_CORE_INDEX);
+    const { starts, idle, emptyTimesMs } = await measureStart(
+      programs,
+      canPin,
+      MEASURED_CORE_INDEX,
+    );
     for (const result of starts) console.log(startLine(result));
+    if (emptyTimesMs !== null) console.log(emptyStartLine(emptyTimesMs));
     for (const one of idle) console.log(idlePartsLine(one));
   }
   const cores = { core: MEASURED_CORE_INDEX, upstreamCore: LOAD_CORE_INDEX };
-  if (isSelected("tail")) console.log(tailLines(await measureTail(servers, cores)));
+  if (isSelected("tail")) {
+    const result = await measureTail(servers, cores);
+    console.log(tailLines(result));
+    timedCalls = result.gateway.calls;
+  }
   if (isSelected("rates")) console.log(ratesLine(await measureRates(servers, cores)));
   if (isSelected("pieces")) {
     for (const result of await measurePieces(servers, cores)) console.log(piecesLine(result));
@@ -188,6 +198,8 @@ if (typeof options === "string") {
   Deno.exit(2);
 }
 const canPin = await pinSelf();
+/** Calls of the row `tail` to the gateway, for what its profile has of them. */
+let timedCalls: readonly TimedCall[] = [];
 const folder = await Deno.makeTempDir();
 // The folder is removed when all processes have ended.
 const started = new AsyncDisposableStack();
@@ -200,7 +212,13 @@ const exitCode = await runUntilInterrupted(
   () => started.disposeAsync(),
   benchTimeoutMs(options),
 );
-if (options.profileFolder !== null) await printProfiles(options.profileFolder, began);
+if (options.profileFolder !== null) {
+  await printProfiles(
+    options.profileFolder,
+    began,
+    (name, profile) => timedCalls.length === 0 ? null : slowCallsLine(name, profile, timedCalls),
+  );
+}
 Deno.exit(exitCode);
 
 function readText(path: string): string | null {

@@ -1,5 +1,7 @@
 /** A processor profile as the runtime writes it with `--cpu-prof`. */
 export interface CpuProfile {
+  /** Microseconds of the monotonic clock. */
+  readonly startTime: number;
   readonly nodes: readonly {
     readonly id: number;
     readonly callFrame: { readonly functionName: string; readonly url: string };
@@ -101,8 +103,15 @@ export function collectionsLine(name: string, us: readonly number[]): string {
     `${long} above ${ms(MIN_LONG_COLLECTION_US)}`;
 }
 
-/** Prints the shares of the profiles in a folder that are younger than a moment. */
-export async function printProfiles(folder: string, sinceMs: number): Promise<void> {
+/**
+ * Prints the shares of the profiles in a folder that are younger than a moment, each with its
+ * further line.
+ */
+export async function printProfiles(
+  folder: string,
+  sinceMs: number,
+  further: (name: string, profile: CpuProfile) => string | null,
+): Promise<void> {
   for await (const { name } of Deno.readDir(folder)) {
     if (!name.endsWith(".cpuprofile")) continue;
     const { mtime } = await Deno.stat(`${folder}/${name}`);
@@ -110,5 +119,7 @@ export async function printProfiles(folder: string, sinceMs: number): Promise<vo
     const profile: CpuProfile = JSON.parse(await Deno.readTextFile(`${folder}/${name}`));
     console.log(sharesLine(name, sharesOf(profile)));
     console.log(collectionsLine(name, collectionsOf(profile)));
+    const line = further(name, profile);
+    if (line !== null) console.log(line);
   }
 }

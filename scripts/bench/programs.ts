@@ -27,7 +27,7 @@ const ROOT = new URL("../../", import.meta.url).pathname;
 
 /** Returns the sources and, if `deno task compile` has built it, the executable. */
 export async function findPrograms(canPin: boolean, core: number): Promise<Program[]> {
-  const pinned = canPin ? ["taskset", "-c", String(core)] : [];
+  const pinned = pinnedTo(canPin, core);
   const options = [...PERMISSIONS, ...rowV8Options()];
   const source = [...pinned, Deno.execPath(), "run", ...options, `${ROOT}main.ts`];
   const executable = `${ROOT}dist/bin/switchyard-${hostName(Deno.build)}`;
@@ -40,11 +40,20 @@ export async function findPrograms(canPin: boolean, core: number): Promise<Progr
   return [...found, { name: "executable", command: [...pinned, executable] }];
 }
 
+/** Returns the words before a command that keep its process on a core. */
+function pinnedTo(canPin: boolean, core: number): readonly string[] {
+  return canPin ? ["taskset", "-c", String(core)] : [];
+}
+
 /**
  * Compiles a server of one line, which shows what an executable of the runtime needs without a
  * gateway. Returns null if the machine has no runtime to build on.
  */
-export async function compileEmptyServer(folder: string): Promise<Program<"empty server"> | null> {
+export async function compileEmptyServer(
+  folder: string,
+  canPin: boolean,
+  core: number,
+): Promise<Program<"empty server"> | null> {
   const target = hostName(Deno.build);
   const place = `${folder}/empty`;
   await Deno.mkdir(place);
@@ -54,7 +63,9 @@ export async function compileEmptyServer(folder: string): Promise<Program<"empty
     { ...build, runtimePath: Deno.env.get("DENORT_BIN") ?? "", files: ["main.js"] },
     realTools(place),
   );
-  return problem === null ? { name: "empty server", command: [build.output] } : null;
+  return problem === null
+    ? { name: "empty server", command: [...pinnedTo(canPin, core), build.output] }
+    : null;
 }
 
 const EMPTY_SERVER = `Deno.serve({

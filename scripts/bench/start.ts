@@ -52,16 +52,24 @@ export interface IdleParts {
   readonly parts: MemoryParts;
 }
 
+/** Results of the row, with the times of an executable server of one line if it was compiled. */
+export interface StartResults {
+  readonly starts: readonly StartResult[];
+  readonly idle: readonly IdleParts[];
+  readonly emptyTimesMs: readonly number[] | null;
+}
+
 /** Starts the program from its sources and, if `deno task compile` has built it, the executable. */
 export async function measureStart(
   programs: Programs,
   canPin: boolean,
   core: number,
-): Promise<{ readonly starts: readonly StartResult[]; readonly idle: readonly IdleParts[] }> {
+): Promise<StartResults> {
   const found = await findPrograms(canPin, core);
   const results: StartTimes[] = [];
   for (const program of found) results.push(await measureProgram(programs, program));
-  const empty = found.length > 1 ? await compileEmptyServer(programs.folder) : null;
+  const empty = found.length > 1 ? await compileEmptyServer(programs.folder, canPin, core) : null;
+  const emptyTimesMs = empty === null ? null : (await measureProgram(programs, empty)).timesMs;
   const all = [...found, ...empty === null ? [] : [empty]];
   const idle = await Promise.all(all.map((program) => measureIdle(programs, program)));
   return {
@@ -74,13 +82,17 @@ export async function measureStart(
       const parts = idle[at]?.parts ?? null;
       return parts === null ? [] : [{ program: name, parts }];
     }),
+    emptyTimesMs,
   };
 }
 
 type Idle = Pick<StartResult, "idleBytes" | "idleFileBytes">;
 type StartTimes = Omit<StartResult, keyof Idle>;
 
-async function measureProgram(programs: Programs, program: Program): Promise<StartTimes> {
+async function measureProgram<Name extends string>(
+  programs: Programs,
+  program: Program<Name>,
+): Promise<Omit<StartTimes, "program"> & { readonly program: Name }> {
   const runs = [];
   // The first start only fills the caches of Deno and the system.
   await startOnce(programs, program);
@@ -106,10 +118,20 @@ async function measureIdle(
   };
 }
 
-async function startOnce(programs: Programs, program: Program) {
+async function startOnce(programs: Programs, program: Program<string>) {
   await using running = await programs.start(program, CONFIG);
   await (await fetch(`${running.url}/health`)).text();
   return { time: running.startMs, memory: running.memoryBytes() };
+}
+
+function middle(numbers: readonly number[]): number {
+  return numbers[Math.floor(numbers.length / 2)] ?? NaN;
+}
+
+/** Returns the report line of the startup times of the server of one line. */
+export function emptyStartLine(timesMs: readonly number[]): string {
+  const [time, worst] = [middle(timesMs), timesMs.at(-1) ?? NaN].map((ms) => ms.toFixed(0));
+  return `start  ${"empty server".padEnd(20)} median ${time} ms, worst ${worst} ms`;
 }
 
 /**
@@ -119,7 +141,6 @@ async function startOnce(programs: Programs, program: Program) {
 export function startLine(
   { program, timesMs, memoryBytes, idleBytes, idleFileBytes }: StartResult,
 ): string {
-  const middle = (numbers: readonly number[]) => numbers[Math.floor(numbers.length / 2)] ?? NaN;
   const { maxStartMs, maxIdleMB } = TARGETS[program];
   const worst = timesMs.at(-1) ?? NaN;
   const time = middle(timesMs);

@@ -4,6 +4,7 @@ import { warmUp } from "./measure.ts";
 import { chatRequest } from "./payloads.ts";
 import type { ServerProcesses } from "./processes.ts";
 import { quantile } from "./report.ts";
+import { openProfileClock, type ProfileClock, type TimedCall } from "./slow_calls.ts";
 
 /** Calls over one connection to a provider that responds after 20 ms. */
 export interface TailTimes {
@@ -11,6 +12,8 @@ export interface TailTimes {
   readonly timesUs: readonly number[];
   /** Processor time of a call in microseconds; null where the system does not report it. */
   readonly cpuUs: number | null;
+  /** Its calls by the clock of profiles; none where the system has no such clock. */
+  readonly calls: readonly TimedCall[];
 }
 
 /** The calls to the provider itself, to the floor, to the least program and to the gateway. */
@@ -42,40 +45,44 @@ export async function measureTail(
   const address = `http://127.0.0.1:${upstream.port}${CHAT}`;
   const least = await servers.start("least.ts", address, cores.core);
   using clients = new DisposableStack();
+  using clock = openProfileClock();
   const all = [];
   for (const system of [upstream, floor, least, gateway]) {
     if (system !== upstream) await warmUp(system, WARM_UP_S);
     const client = clients.use(await newHttpClient(system.port));
-    all.push({ system, client, times: [] as number[], cpuMs: 0 });
+    all.push({ system, client, times: [] as number[], calls: [] as TimedCall[], cpuMs: 0 });
   }
   const request = encodePost(CHAT, chatRequest("json-slow", 1_000), {});
   for (let round = 0; round < ROUND_COUNT; round++) {
     for (const each of all) {
       const before = each.system.cpuMs() ?? NaN;
-      each.times.push(...await timesOf(each.client, request, CALLS_IN_ROUND_COUNT));
+      each.times.push(...await timesOf(each, request, clock));
       each.cpuMs += (each.system.cpuMs() ?? NaN) - before;
     }
   }
   const [direct = NONE, floorTimes = NONE, leastTimes = NONE, gatewayTimes = NONE] = all
-    .map(({ times, cpuMs }) => ({
+    .map(({ times, calls, cpuMs }) => ({
+      calls,
       timesUs: times.toSorted((a, b) => a - b),
       cpuUs: Number.isNaN(cpuMs) ? null : cpuMs * 1000 / times.length,
     }));
   return { direct, floor: floorTimes, least: leastTimes, gateway: gatewayTimes };
 }
 
-const NONE: TailTimes = { timesUs: [], cpuUs: null };
+const NONE: TailTimes = { timesUs: [], cpuUs: null, calls: [] };
 
 async function timesOf(
-  client: HttpClient,
+  { client, calls }: { readonly client: HttpClient; readonly calls: TimedCall[] },
   request: Uint8Array,
-  count: number,
+  clock: ProfileClock | null,
 ): Promise<readonly number[]> {
   const times: number[] = [];
-  for (let at = 0; at < count; at++) {
+  for (let at = 0; at < CALLS_IN_ROUND_COUNT; at++) {
     const { status, totalMs } = await client.exchange(request);
     if (status !== 200) throw new Error(`tail: status ${status}: ${client.body()}`);
     times.push(totalMs * 1000);
+    const endedUs = clock?.nowUs();
+    if (endedUs !== undefined) calls.push({ beganUs: endedUs - totalMs * 1000, endedUs });
   }
   return times;
 }

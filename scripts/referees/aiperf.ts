@@ -111,4 +111,10 @@ try {
 } finally {
   await Deno.remove(folder, { recursive: true });
 }
-Deno.exitCode = judge({ tried: APIS.length, red }, expected);
+Deno.exitCode = await judge(
+  "aiperf",
+  [PACKAGE],
+  { tried: APIS.length, red },
+  expected,
+  `cases of ${CALL_COUNT} calls`,
+);

@@ -95,4 +95,4 @@ const tried = cases.filter(({ outcome }) => outcome !== "skipped");
 const red = new Map(
   tried.filter(({ outcome }) => outcome === "failed").map((one) => [one.case, one.words]),
 );
-Deno.exitCode = judge({ tried: tried.length, red }, expected);
+Deno.exitCode = await judge("langchain_tests", PACKAGES, { tried: tried.length, red }, expected);

@@ -8,10 +8,12 @@ import { IDENTITY, pem, tlsSettings } from "../../tests/http_client/certificates
 import { post } from "../../tests/http_client/server.ts";
 import { assertEquals } from "../../tests/support/assert.ts";
 import { pageText } from "../../tests/docs/pages.ts";
+import { outputOf } from "../bench/peers/peer.ts";
+import { reportRun } from "./runs.ts";
 
 // Run by `deno test -A` with an installed nginx, or with `NGINX` as its path. No package of npm has
 // it, so the test command does without it.
-const NGINX = Deno.env.get("NGINX") ?? findInPath(["nginx"]);
+const PROGRAM = Deno.env.get("NGINX") ?? findInPath(["nginx"]) ?? "nginx";
 
 const CONFIG = `
 server: {port: 0}
@@ -50,6 +52,8 @@ Deno.test({
       assertEquals(await statuses(folder, gatewayUrl, "CN=other"), [401, 401, 400]);
     });
     await Deno.remove(folder, { recursive: true });
+    const version = (await outputOf(PROGRAM, ["-v"]))?.trim().replace(/^.*: /, "") ?? "nginx";
+    await reportRun("nginx_recipe", [version], "6 requests, as expected");
   },
 });
 
@@ -58,7 +62,7 @@ async function statuses(folder: string, gatewayUrl: string, name: string) {
   const port = freePort();
   await Deno.writeTextFile(`${folder}/nginx.conf`, recipe(folder, port, gatewayUrl, name));
   const args = ["-c", `${folder}/nginx.conf`, "-p", folder];
-  const nginx = new Deno.Command(NGINX ?? "nginx", { args, stderr: "null" }).spawn();
+  const nginx = new Deno.Command(PROGRAM, { args, stderr: "null" }).spawn();
   const client = newHttpClient();
   await listening(port);
   const ask = async (tls: TlsSettings, headers: Record<string, string> = {}) => {

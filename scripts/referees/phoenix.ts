@@ -1,5 +1,6 @@
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { pythonWith } from "../tools/package_cache.ts";
+import { reportRun } from "./runs.ts";
 import { freePort } from "./system.ts";
 
 // Arize Phoenix as the collector of a gateway: calls go through the gateway to the simulator, and
@@ -167,5 +168,6 @@ try {
   }
   await Deno.remove(folder, { recursive: true });
 }
-console.log(isRight ? "equal" : "different");
+if (isRight) await reportRun("phoenix", [PACKAGE], `${Object.keys(CALLS).length} calls, equal`);
+else console.log("different");
 Deno.exit(isRight ? 0 : 1);

@@ -1,4 +1,5 @@
 import { pythonWith, runCommand } from "../tools/package_cache.ts";
+import { reportRun } from "./runs.ts";
 import { freePort } from "./system.ts";
 
 /** The package of the referee, a benchmark of gateways that keep personal data from providers. */
@@ -74,7 +75,7 @@ async function run(): Promise<void> {
     const partial = await Deno.readTextFile(`${folder}/v2/passthrough.partial-emission.json`);
     const problem = secondProblem(await Deno.readTextFile(summary), partial);
     if (problem !== null) throw new Error(`The second version: ${problem}`);
-    console.log(`${SEED_COUNT + 2} runs, no leak`);
+    await reportRun("privacy", [REFEREE], `${SEED_COUNT + 2} runs, no leak`);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }

@@ -15,6 +15,7 @@ import {
   type Session,
   type Starter,
 } from "../clients/cli/session.ts";
+import { reportRun } from "./runs.ts";
 
 /** Values in the file that an agent reads, by their names there. */
 const VALUES = { contact: "bob.miller@example.com", key: "AKIAQWERTYUIOP123456" };
@@ -77,10 +78,17 @@ async function run(): Promise<void> {
     await copyValues(agent, type);
     console.log(`${agent.title} over ${type}: the file has the values, the provider has none`);
   }
-  for (const [agent, type] of TASKS.filter(([{ packages }]) => packages.includes(CODEX))) {
+  const refused = TASKS.filter(([{ packages }]) => packages.includes(CODEX));
+  for (const [agent, type] of refused) {
     await meetRefusal(agent, type);
     console.log(`${agent.title} over ${type}: a refused answer is shown and not asked for again`);
   }
+  const versions = new Set(TASKS.flatMap(([{ packages }]) => packages));
+  await reportRun(
+    "private_agents",
+    [...versions],
+    `${TASKS.length} sessions with values, ${refused.length} with a refused answer, all as expected`,
+  );
 }
 
 /** Lets an agent read a file, copy what is in it into another one, and say it. */

@@ -1,3 +1,5 @@
+import { reportRun } from "./runs.ts";
+
 /** Cases that a referee finds red, as the file next to its script has them. */
 export interface RedCases {
   /** Names of cases, in which `*` is for any text. */
@@ -30,8 +32,8 @@ export function compare({ tried, red }: Finding, expected: readonly RedCases[]):
   return { fresh, stale, isRight: tried > 0 && fresh.length === 0 && stale.length === 0 };
 }
 
-/** Prints what was expected and what was found; returns the status to end with. */
-export function judge(finding: Finding, expected: readonly RedCases[]): 0 | 1 {
+/** Prints what was expected and what was found; returns true if nothing differs. */
+function printVerdict(finding: Finding, expected: readonly RedCases[]): boolean {
   const { fresh, stale, isRight } = compare(finding, expected);
   for (const { cases, reason } of expected) {
     console.log(`expected red: ${reason}`);
@@ -42,7 +44,24 @@ export function judge(finding: Finding, expected: readonly RedCases[]): 0 | 1 {
     `${finding.tried} cases, ${finding.red.size} red: ${fresh.length} of them new; ` +
       `${stale.length} expected ones are not red`,
   );
-  return isRight ? 0 : 1;
+  return isRight;
+}
+
+/**
+ * Judges the finding of a referee and reports its run if it is as expected; returns the status to
+ * end with. `cases` is what the referee calls its cases.
+ */
+export async function judge(
+  name: string,
+  packages: readonly string[],
+  finding: Finding,
+  expected: readonly RedCases[],
+  cases = "cases",
+): Promise<0 | 1> {
+  if (!printVerdict(finding, expected)) return 1;
+  const { tried, red } = finding;
+  await reportRun(name, packages, `${tried} ${cases}, ${red.size} red, as listed`);
+  return 0;
 }
 
 function matches(pattern: string, name: string): boolean {

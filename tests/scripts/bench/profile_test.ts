@@ -14,6 +14,7 @@ function node(id: number, functionName: string, url: string, children: readonly 
 }
 
 const PROFILE: CpuProfile = {
+  startTime: 0,
   nodes: [
     node(1, "(root)", "", [2, 3, 4, 7, 8]),
     node(2, "(idle)", ""),

@@ -10,11 +10,15 @@ function times(most: number, late: number): readonly number[] {
 }
 
 Deno.test("the row tail shows what each system adds to the provider, and judges p99 above the floor", () => {
-  const of = (most: number, late: number) => ({ timesUs: times(most, late), cpuUs: 500 });
+  const of = (most: number, late: number) => ({
+    timesUs: times(most, late),
+    cpuUs: 500,
+    calls: [],
+  });
   const others = {
-    direct: { timesUs: times(21_000, 22_000), cpuUs: null },
+    direct: { timesUs: times(21_000, 22_000), cpuUs: null, calls: [] },
     floor: of(21_300, 22_500),
-    least: { timesUs: times(21_350, 22_600), cpuUs: null },
+    least: { timesUs: times(21_350, 22_600), cpuUs: null, calls: [] },
   };
   const lines = tailLines({ ...others, gateway: of(21_400, 22_800) });
   assertMatch(
