@@ -102,11 +102,13 @@ export async function startGateway(
   }).spawn();
   started.defer(() => endAtOnce(child));
   const complaints: string[] = [];
+  let lastLine = "";
   const probes = new Map<number, PromiseWithResolvers<Probe>>();
   let exitCode: number | null = null;
   const address = Promise.withResolvers<string>();
 
   function readLine(line: string) {
+    lastLine = line;
     const [, url] = /listens on (http[^\s"]+)/.exec(line) ?? [];
     if (url !== undefined) address.resolve(url);
     if (line.startsWith(PROBE_MARK)) {
@@ -118,10 +120,12 @@ export async function startGateway(
 
   async function readLines(stream: ReadableStream<Uint8Array<ArrayBuffer>>) {
     for await (const line of linesOf(stream)) readLine(line);
-    address.reject(new Error(`The gateway ended before it listened: ${complaints.join("\n")}`));
   }
 
   const read = [readLines(child.stdout), readLines(child.stderr)];
+  Promise.all(read).then(() => {
+    address.reject(new Error(`The gateway ended before it listened: ${lastLine}`));
+  }, address.reject);
   child.status.then(({ code }) => {
     exitCode = code;
     for (const probe of probes.values()) probe.reject(new Error("The gateway has ended."));
