@@ -93,12 +93,16 @@ function findProblems(
   times: number,
   measured: Omit<Measured, "problems">,
 ): readonly string[] {
-  const { seen, idleMib, peakMib, heldAfter } = measured;
+  const { seen, idleMib, peakMib, heldAfter, gaps: [, processorMs] } = measured;
+  const { maxGapProcessorMs = Infinity } = attack;
   const maxGrowthMib = attack.maxGrowthMib?.(times) ?? MAX_GROWTH_MIB;
   const growth = peakMib - idleMib;
   return [
     ...seen.healthMs <= MAX_HEALTH_MS ? [] : [`/health took more than ${MAX_HEALTH_MS} ms`],
     ...seen.callMs <= MAX_CALL_MS ? [] : [`another call took more than ${MAX_CALL_MS} ms`],
+    ...processorMs <= maxGapProcessorMs
+      ? []
+      : [`one gap had ${processorMs} ms of work, not ${maxGapProcessorMs}`],
     ...growth <= maxGrowthMib ? [] : [`grew by ${growth.toFixed(0)} MiB, not ${maxGrowthMib}`],
     ...heldAfter === 0 || heldAfter === null ? [] : ["bytes are counted afterwards"],
     ...seen.problem === null ? [] : [`the other client saw: ${seen.problem}`],

@@ -1,4 +1,11 @@
-import { type Attack, many, oneProvider, outcomeOf, send } from "./support.ts";
+import {
+  type Attack,
+  many,
+  MAX_GAP_PROCESSOR_MS,
+  oneProvider,
+  outcomeOf,
+  send,
+} from "./support.ts";
 
 const PROPERTY_COUNT = 380, PATTERN_COUNT = 244;
 
@@ -32,4 +39,5 @@ export const patterns: Attack = {
     const body = request(PATTERN_COUNT * times);
     return outcomeOf(await many(4, () => send(`${url}/v1/chat/completions`, body)));
   },
+  maxGapProcessorMs: MAX_GAP_PROCESSOR_MS,
 };

@@ -1,4 +1,11 @@
-import { type Attack, many, oneProvider, outcomeOf, send } from "./support.ts";
+import {
+  type Attack,
+  many,
+  MAX_GAP_PROCESSOR_MS,
+  oneProvider,
+  outcomeOf,
+  send,
+} from "./support.ts";
 
 const CALL_COUNT = 30;
 
@@ -56,4 +63,5 @@ export const strictCalls: Attack = {
     });
     return outcomeOf(await many(4, () => send(`${url}/v1/chat/completions`, body)));
   },
+  maxGapProcessorMs: MAX_GAP_PROCESSOR_MS,
 };

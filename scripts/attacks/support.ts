@@ -24,6 +24,11 @@ export interface Attack {
   load(target: Target, times: number): Promise<string>;
   /** Returns the bound of the growth of memory in MiB, if it is not `MAX_GROWTH_MIB`. */
   maxGrowthMib?(times: number): number;
+  /**
+   * Bound of the time of the processor in one gap of the event loop, in milliseconds; absent for
+   * none. The gap itself is longer while other programs use the processors.
+   */
+  readonly maxGapProcessorMs?: number;
 }
 
 /** The gateway as a load reaches it. */
@@ -45,6 +50,13 @@ export const MAX_GROWTH_MIB = 2 * (256 + 256);
  * is in memory as text, as values, as the request to its provider and as what is stored of it.
  */
 export const BODY_MEMORY_RATIO = 8;
+
+/**
+ * Bound of one gap in the work on patterns and schemas: 50 ms for one piece of it, and as much for
+ * collections of garbage and for short work of other calls in the same gap. Measured: 0 to 70 ms,
+ * in steps of 10 ms.
+ */
+export const MAX_GAP_PROCESSOR_MS = 50 + 50;
 
 /** Bounds of the longest `/health` and of the longest small call of another client. */
 export const MAX_HEALTH_MS = 250, MAX_CALL_MS = 500;

@@ -48,15 +48,15 @@ interface OpenAttempt {
   readonly candidate: MeteredRequest;
   /** Returns the last counts that the stream of the provider has reported. */
   reported: () => Usage | null;
-  /** Bytes of text that the client has received. */
+  /** Bytes of text that the client has received, or that were in an answer too large for it. */
   textBytes: number;
 }
 
 /**
  * Meter of what a call uses at providers. Counts of a provider come first. For a response without
  * counts, and for one that the client did not wait for, they are estimated from the bytes of the
- * request and of the delivered text, because leaving early must not be free. Attempts that failed
- * without counts count nothing.
+ * request and of the delivered text, because leaving early must not be free. So are those of an
+ * answer that is too large to be read. Other attempts that failed without counts count nothing.
  */
 export class Meter {
   readonly #uses: MeteredUse[] = [];
@@ -81,6 +81,12 @@ export class Meter {
     for (const { data } of records) {
       this.#attempt.textBytes += streamedTextBytes(data, textMember);
     }
+  }
+
+  /** Counts the bytes of text in an answer that is too large to be delivered, for an estimate. */
+  refuse(textBytes: number): void {
+    if (this.#attempt === null) return;
+    this.#attempt.textBytes = Math.max(this.#attempt.textBytes, textBytes);
   }
 
   /**

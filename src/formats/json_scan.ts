@@ -65,6 +65,16 @@ export interface JsonScan {
    * Returns the outline of the object; null if the text is no object, no UTF-8, or has a problem.
    */
   outline(): JsonOutline | null;
+  /**
+   * Returns the text of a needed member, up to the place where a problem ended the scan; null if
+   * the scanned text has none.
+   */
+  member(name: string): Uint8Array | null;
+  /**
+   * Returns the bytes of the strings in the scanned text that are values. A character that is
+   * written with its code counts as three.
+   */
+  stringBytes(): number;
 }
 
 /**
@@ -81,6 +91,7 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
   let depth = 0;
   let at = 0;
   let steps = 0;
+  let stringBytes = 0;
   let problem: ScanProblem | null = null;
   let keyStart = 0;
   let keyEnd = 0;
@@ -140,14 +151,18 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
 
   function readString(limit: number): void {
     while (at < limit && problem === null) {
+      const start = at;
       at = skipPlain(bytes, at, limit);
+      stringBytes += at - start;
       if (at === limit) return;
       if (bytes[at] === QUOTE) {
         at += 1;
         return endValue();
       }
+      const escapeStart = at;
       at = bytes[at] === BACKSLASH ? endOfEscape(bytes, at) : -1;
       if (at < 0) fail();
+      else stringBytes += at - escapeStart > 2 ? 3 : 1;
     }
   }
 
@@ -242,6 +257,11 @@ export function newJsonScan(bytes: Uint8Array, { maxSteps, needed = [] }: ScanOp
     steps: () => steps,
     problem: () => problem,
     outline: () => problem === null ? outlineOf(bytes, found) : null,
+    member(name) {
+      const one = found.get(name);
+      return one === undefined ? null : bytes.subarray(one.start, one === current ? at : one.end);
+    },
+    stringBytes: () => stringBytes,
   };
 }
 

@@ -124,8 +124,15 @@ function streamReader(body: ReadableStream<Bytes>): RawReader {
 /** Smallest body for which the memory is taken at once: the system provides it as it is written. */
 const MIN_RESERVED_BYTES = 256 * 1024;
 
-/** Returns the whole body; a fault if it is larger than `limit` bytes. */
-export async function readAll(reader: BodyReader, limit: number): Promise<Result<Bytes>> {
+/**
+ * Returns the whole body; a fault if it is larger than `limit` bytes. `onTooLarge` receives its
+ * beginning then.
+ */
+export async function readAll(
+  reader: BodyReader,
+  limit: number,
+  onTooLarge?: (beginning: Bytes) => Promise<void>,
+): Promise<Result<Bytes>> {
   const { declaredLength: length } = reader;
   const isReserved = length !== null && length >= MIN_RESERVED_BYTES && length <= limit;
   const room = isReserved ? new Uint8Array(length) : null;
@@ -140,6 +147,7 @@ export async function readAll(reader: BodyReader, limit: number): Promise<Result
     size += piece.value.length;
     if (size > (room?.length ?? limit)) {
       await reader.cancel();
+      await onTooLarge?.(room ?? joined(pieces));
       return responseTooLarge("The provider's response is too large.");
     }
     // The next read reuses the buffer of this read.

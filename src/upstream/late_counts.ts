@@ -1,6 +1,9 @@
 import type { Usage } from "../core/stream/events.ts";
+import { atPace } from "../core/at_once.ts";
 import { parseJson } from "../core/json/json.ts";
+import { utf8Steps } from "../formats/utf8.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
+import { type LargeCounts, largeCounts } from "./large_counts.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** End of a choice in a chunk of chat or text completions, which precedes the counts. */
@@ -15,6 +18,9 @@ const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"
 /** Longest record that is parsed for its counts once more: the parse of any text has a bound. */
 const MAX_PARSED_CHARS = 1024 * 1024;
 
+/** Largest record that is read for its counts: as large as a whole response. */
+const MAX_READ_BYTES = 64 * 1024 * 1024;
+
 /**
  * True if the latest records of a stream end a choice or an item, so that its token counts may
  * follow soon.
@@ -28,12 +34,25 @@ export function areCountsAwaited(source: RecordReader, known: Usage | null): boo
 
 /**
  * Returns the counts of a stream with those in its latest records, which its translation may have
- * refused.
+ * refused, and the bytes of text in the longest of them that is too large to be parsed.
  */
-export function withLatest(known: Usage | null, source: RecordReader): Usage | null {
+export async function withLatest(
+  known: Usage | null,
+  source: RecordReader,
+  turn: () => Promise<void> | null,
+): Promise<LargeCounts> {
   let usage = known;
-  for (const { data } of source.latest()) usage = mergeUsage(usage, countsIn(data));
-  return usage;
+  let textBytes = 0;
+  for (const { data } of source.latest()) {
+    if (data.length <= MAX_PARSED_CHARS) {
+      usage = mergeUsage(usage, countsIn(data));
+      continue;
+    }
+    const large = await largeCounts(await atPace({ next: turn }, utf8Steps(data)), turn);
+    usage = mergeUsage(usage, large.usage);
+    textBytes = Math.max(textBytes, large.textBytes);
+  }
+  return { usage, textBytes };
 }
 
 function countsIn(data: string): Usage | null {
@@ -41,13 +60,20 @@ function countsIn(data: string): Usage | null {
   return mayCount && data.length <= MAX_PARSED_CHARS ? reportedUsage(parseJson(data)) : null;
 }
 
-/** Reads a stream to its end without a translation, and returns its counts. */
-export async function readCounts(known: Usage | null, source: RecordReader): Promise<Usage | null> {
-  let usage = withLatest(known, source);
+/** Reads a stream to its end without a translation, and returns the same of all its records. */
+export async function readCounts(
+  known: Usage | null,
+  source: RecordReader,
+  turn: () => Promise<void> | null,
+): Promise<LargeCounts> {
+  source.readOn(MAX_READ_BYTES);
+  let { usage, textBytes } = await withLatest(known, source, turn);
   for (;;) {
-    if (source.latest().some(({ data }) => data === "[DONE]")) return usage;
+    if (source.latest().some(({ data }) => data === "[DONE]")) return { usage, textBytes };
     const group = await source.next();
-    if (!group.ok || group.value === null) return usage;
-    usage = withLatest(usage, source);
+    if (!group.ok || group.value === null) return { usage, textBytes };
+    const latest = await withLatest(usage, source, turn);
+    usage = latest.usage;
+    textBytes = Math.max(textBytes, latest.textBytes);
   }
 }

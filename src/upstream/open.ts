@@ -37,6 +37,7 @@ import { commitBytes } from "./deliver_bytes.ts";
 import { commit, contentFiltered, uncommitted } from "./deliver.ts";
 import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
+import { type LargeCounts, largeCounts } from "./large_counts.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
@@ -139,7 +140,7 @@ export async function open(
     const reply = await readReply(response.value, body);
     if (!reply.ok) {
       memory.end(errorBytes(reply.failure));
-      meter?.fail(null, isCancelled());
+      meter?.fail(null, isCancelled() || isTooLarge(reply.failure));
       const failure = recognise(uncommitted(reply.failure), fallbackOn, isRejected);
       return failed(redactedFailure(failure, secretsOf(candidate.target)));
     }
@@ -183,6 +184,14 @@ export async function open(
     return call.cancellation.reason !== null;
   }
 
+  /** Counts what a whole response says that is too large to be parsed. */
+  async function refuse(bytes: Uint8Array, { turn }: BodyReader): Promise<void> {
+    if (meter === null && span === null) return;
+    const { usage, textBytes } = await largeCounts(bytes, turn);
+    reported(() => usage);
+    meter?.refuse(textBytes);
+  }
+
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isSuccess(response.status, handler)) {
       isRejected = true;
@@ -195,13 +204,20 @@ export async function open(
     else timer.contentArrived();
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
-      const bytes = await readAll(body, reader.limit ?? MAX_RESPONSE_BYTES);
+      const bytes = await readAll(
+        body,
+        reader.limit ?? MAX_RESPONSE_BYTES,
+        (beginning) => refuse(beginning, body),
+      );
       if (!bytes.ok) return bytes;
       memory.end(bytes.value.length);
       span?.receivedBody(bytes.value);
       const checked = checkJson(bytes.value, body.turn, reader.needed);
       const outline = checked instanceof Promise ? await checked : checked;
-      if (!outline.ok) return outline;
+      if (!outline.ok) {
+        await refuse(bytes.value, body);
+        return outline;
+      }
       const turn = outline.value === null ? body.turnToParse(bytes.value.length) : null;
       if (turn !== null) await turn;
       const read = reader.read({
@@ -214,10 +230,8 @@ export async function open(
         ...outline.value !== null && { outline: outline.value },
       });
       if (!read.ok) {
-        if (read.failure.kind !== "upstream_response_too_large") {
-          const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
-          reported(() => reportedUsage(value()));
-        }
+        const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
+        reported(() => reportedUsage(value()));
         return read;
       }
       const { response: whole, outcome } = read.value;
@@ -282,11 +296,14 @@ export async function open(
         let usage = translation.usage();
         if (failure === null) await awaitEnd(call, body, timer);
         else {
+          let latest: LargeCounts | null = null;
           if (isLate() || (isCharged && isUnusable(failure))) {
             isReadingOn = true;
             timer.linger();
-            usage = await readCounts(usage, source);
-          } else if (meter !== null) usage = withLatest(usage, source);
+            latest = await readCounts(usage, source, body.turn);
+          } else if (meter !== null) latest = await withLatest(usage, source, body.turn);
+          if (latest !== null) usage = latest.usage;
+          if (latest !== null && isTooLarge(failure)) meter?.refuse(latest.textBytes);
           span?.uses(() => usage);
           await body.cancel();
         }
@@ -297,7 +314,7 @@ export async function open(
         const isLast = isCommitted || isCancelled();
         if (failure !== null && isLast) report.usage = usage;
         if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
-        else meter?.fail(usage, isLast || holdBytes > 0);
+        else meter?.fail(usage, isLast || holdBytes > 0 || isTooLarge(failure));
         onEnd(failure === null ? null : redactedFailure(failure, secretsOf(candidate.target)));
       },
     });
@@ -389,8 +406,14 @@ function hasStops({ request: { promises } }: Candidate): boolean {
  * True if the provider continues after a stream that cannot be delivered, and then reports its
  * counts.
  */
-function isUnusable({ kind }: Failure): boolean {
-  return kind === "promise_broken" || kind === "invalid_upstream_response";
+function isUnusable(failure: Failure): boolean {
+  const { kind } = failure;
+  return kind === "promise_broken" || kind === "invalid_upstream_response" || isTooLarge(failure);
+}
+
+/** True if the provider has answered with more than can be read, which it bills. */
+function isTooLarge({ kind }: Failure): boolean {
+  return kind === "upstream_response_too_large";
 }
 
 /** Returns the content type of a response in lower case, without parameters, or an empty text. */

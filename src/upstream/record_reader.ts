@@ -29,11 +29,14 @@ type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
 export function newRecordReader(
   body: Pick<BodyReader, "read" | "turn" | "turnToParse">,
   framing: Framing,
-  { maxRecordBytes: maxBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
+  { maxRecordBytes = MAX_RECORD_BYTES, needed }: RecordLimits = {},
   onRecords: ((records: readonly StreamRecord[]) => void) | null = null,
 ) {
   const tail = newByteBuffer();
   let ended = false;
+  let maxBytes = maxRecordBytes;
+  /** False once no record is parsed any more. */
+  let isParsed = true;
   let latest: readonly StreamRecord[] = [];
   /** Text before the first record with data: of a body that is no stream, all of it. */
   let unread = "";
@@ -57,14 +60,15 @@ export function newRecordReader(
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
     const isTooLarge = framing.held() + tail.length() > maxBytes ||
       records.some((record) => isLongerThan(record.raw ?? record.data, maxBytes));
+    const hasData = records.some(({ data }) => data !== "");
+    if (hasData) {
+      latest = records;
+      unread = "";
+    }
     if (isTooLarge) {
       return responseTooLarge("A record of the provider's stream is too large.");
     }
-    if (records.some(({ data }) => data !== "")) {
-      latest = records;
-      onRecords?.(records);
-      unread = "";
-    }
+    if (hasData) onRecords?.(records);
     return success(records);
   }
 
@@ -75,7 +79,9 @@ export function newRecordReader(
   async function bounded(
     read: Result<readonly StreamRecord[]>,
   ): Promise<Result<readonly StreamRecord[]>> {
-    if (!read.ok || read.value.every(({ data }) => data.length <= MAX_UNSCANNED_CHARS)) return read;
+    if (
+      !read.ok || !isParsed || read.value.every(({ data }) => data.length <= MAX_UNSCANNED_CHARS)
+    ) return read;
     const records: StreamRecord[] = [];
     for (const record of read.value) {
       const outline = await checkJson(utf8Bytes(record.data), body.turn, needed);
@@ -107,6 +113,14 @@ export function newRecordReader(
      * end of a body without such records it is one record with all of its text.
      */
     latest: (): readonly StreamRecord[] => latest,
+    /**
+     * From now on the records are read for their counts only: no JSON is checked, and a record may
+     * have this many bytes, also one that was too large before.
+     */
+    readOn(bytes: number): void {
+      maxBytes = Math.max(maxBytes, bytes);
+      isParsed = false;
+    },
     /** Returns the characters of the unfinished record and of the latest group. */
     heldChars: (): number => framing.held() + tail.length() + charsOf(latest),
     /**

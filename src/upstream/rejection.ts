@@ -20,6 +20,7 @@ import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders } from "./headers.ts";
+import { largeCounts } from "./large_counts.ts";
 import { retryAfterMs } from "../core/header_fields.ts";
 import { learnClock } from "./authorize.ts";
 import { keyRefusal } from "./key_refusal.ts";
@@ -97,7 +98,10 @@ async function count(
   bytes: Uint8Array,
 ): Promise<string | null> {
   const text = await isTooLargeToParse(bytes, turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
-  if (text !== null) reported(() => reportedUsage(parseJson(text)));
+  if (text === null) {
+    const { usage } = await largeCounts(bytes, turn);
+    reported(() => usage);
+  } else reported(() => reportedUsage(parseJson(text)));
   return text;
 }
 

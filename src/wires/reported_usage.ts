@@ -40,7 +40,8 @@ function usageIn(usage: JsonObject): Usage | null {
   const written = apart("cache_creation_input_tokens");
   return usageFrom({
     input: ownInput === null ? null : ownInput + read + written,
-    output,
+    // Embeddings have no output, and report a total without it.
+    output: output ?? (ownInput === null || total === null ? null : Math.max(0, total - ownInput)),
     total,
     // DeepSeek sends this member, outside of the details.
     cached: detail(inputDetails, "cached_tokens") ??

@@ -189,6 +189,18 @@ Deno.test("more than 500 levels are too large", () => {
   assertEquals(scanned("[".repeat(10_000_000)).problem, "too_large");
 });
 
+Deno.test("a scan that a problem ends has the needed members and the strings before it", () => {
+  const scan = newJsonScan(
+    encoder.encode(String.raw`{"a":{"x":1},"no":"12\n\u20ac","b":{"c":["34","5`),
+    { maxSteps: Infinity, needed: NEEDED },
+  );
+  while (!scan.next());
+  assertEquals([scan.problem(), scan.outline(), scan.member("ab")], ["invalid", null, null]);
+  const member = (name: string) => new TextDecoder().decode(scan.member(name) ?? undefined);
+  assertEquals([member("a"), member("b")], ['{"x":1}', '{"c":["34","5']);
+  assertEquals(scan.stringBytes(), 9);
+});
+
 Deno.test("a long text is an object only if it may be parsed", () => {
   const filler = `"x":"${"x".repeat(70_000)}"`;
   assertEquals(isJsonObject(`{${filler}}`), true);

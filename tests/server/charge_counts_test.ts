@@ -82,6 +82,19 @@ Deno.test("a client that leaves after the last text of a Messages or Responses s
   }
 });
 
+Deno.test("a client that leaves without having read the end of a stream pays for its counts", async () => {
+  const operations = [["/v1/chat/completions", "compat"], ["/v1/messages", "messages"], [
+    "/v1/responses",
+    "responses",
+  ]] as const;
+  for (const [path, wire] of operations) {
+    const { quotas, reports } = await runScript(
+      scriptOf(path, wire, { end: "left without reading" }),
+    );
+    assertEquals([quotas.tokens, reports.at(-1)?.estimated], [150, false], wire);
+  }
+});
+
 Deno.test("the last output of a Messages stream counts, also if the delivered text seems longer", async () => {
   const last = { ...COUNTS, output: 2 };
   const { quotas } = await runScript(

@@ -36,6 +36,10 @@ browserTest(
   async (browser) => {
     const explain = { lines: ["Route main"], isServed: true };
     await using admin = serveScripted(EMPTY, { explain });
+    // A page without snapshots would end its stream by itself.
+    const sending = setInterval(() => admin.send(EMPTY), 100);
+    using stack = new DisposableStack();
+    stack.defer(() => clearInterval(sending));
     const tabs: TestPage[] = [];
     for (let tab = 0; tab < 7; tab++) {
       // A person sees one tab: opening another one hides those before it.

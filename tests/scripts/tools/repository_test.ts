@@ -14,3 +14,7 @@ Deno.test("deno.json names each import once", async () => {
 Deno.test("the database that a run in the folder leaves is not committed", async () => {
   assert((await read(".gitignore")).split("\n").includes("switchyard.db*"));
 });
+
+Deno.test("the page about workers names the socket option that shares their port", async () => {
+  assert((await read("docs/operate/workers.md")).includes("SO_REUSEPORT"));
+});

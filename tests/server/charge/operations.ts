@@ -17,6 +17,7 @@ export const FAILED_ENDS = [
   "refused",
   "silent",
   "not streamed",
+  "too large",
 ] as const;
 
 /** How the last attempt ends. Each `left` is the phase in which the client leaves. */
@@ -26,10 +27,12 @@ export const ENDS = [
   "cut after counts",
   "error after content",
   "unusable after content",
+  "too large",
   "left waiting",
   "left after head",
   "left after content",
   "left after finish",
+  "left without reading",
   "left after finish, late counts",
   "left after finish, too late counts",
   "left after counts",

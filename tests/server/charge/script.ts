@@ -2,7 +2,7 @@ import { assert } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import { limitedGateway } from "../../support/limited_gateway.ts";
 import { type Attempt, LIMITS, providers, request, type Script } from "./operations.ts";
-import { type Counts, DELIVERED, type Shape } from "./shape.ts";
+import { type Counts, DELIVERED, type Shape, tooLarge } from "./shape.ts";
 import { SHAPES } from "./shapes.ts";
 import { chargesOf } from "./sums.ts";
 import { newStream } from "./written_stream.ts";
@@ -44,7 +44,8 @@ export async function runScript(script: Script) {
       }
       if (parts === null) {
         one.counts = countsOf(last);
-        return await answers(200, shape.whole(one.counts, "object"), JSON_TYPE);
+        const text = JSON.stringify(shape.whole(one.counts, "object"));
+        return await answers(200, end === "too large" ? tooLarge(text) : text, JSON_TYPE);
       }
       one.isPartial = true;
       current = { body: newStream(signal, contentType), reported: one };
@@ -86,7 +87,8 @@ export async function runScript(script: Script) {
         ? "text"
         : "object";
       const status = end === "status" ? 503 : end === "accepted" ? 202 : 200;
-      return await answers(status, shape.whole(counts, form), JSON_TYPE);
+      const text = JSON.stringify(shape.whole(counts, form));
+      return await answers(status, end === "too large" ? tooLarge(text) : text, JSON_TYPE);
     }
     const body = newStream(signal, contentType);
     body.write(parts.head(counts));
@@ -95,12 +97,16 @@ export async function runScript(script: Script) {
       if (body.write(parts.error(counts))) one.counts = counts;
       body.close();
     } else {
-      body.write(parts.content(end === "promise" ? "text" : "unusable"));
+      if (end === "too large") body.write(tooLarge(parts.content("object")));
+      else body.write(parts.content(end === "promise" ? "text" : "unusable"));
       // Providers send their counts some time after the text.
       world.after(10, () => {
         body.write(parts.finish);
         if (body.write(parts.counts(counts))) one.counts = counts;
-        else one.isPartial = isGone && (one.counts === null || end === "promise");
+        else assert(isGone, "the gateway did not wait for the counts of a failed attempt");
+        if (one.counts !== counts) {
+          one.isPartial = isGone && (one.counts === null || end === "promise");
+        }
         body.write(parts.terminal);
         body.close();
       });
@@ -148,6 +154,16 @@ export async function runScript(script: Script) {
     body.write(parts.head(counts));
     one.counts = parts.headCounts(counts);
     one.isPartial = end !== "left after head" || one.counts === null;
+    // A stream that has not shown its end need not be read after its client has left.
+    const mayStop = end.endsWith("too late counts") ||
+      (end.startsWith("left") && parts.finish === "");
+    const tell = (text: string) => {
+      const isRead = body.write(text);
+      assert(isRead || mayStop, "the gateway did not wait for the counts");
+      if (!isRead) return;
+      one.counts = counts;
+      one.isPartial = false;
+    };
     await world.advance(0);
     if (end === "left after head") {
       client.abort();
@@ -157,17 +173,25 @@ export async function runScript(script: Script) {
     }
     body.write(parts.content("object"));
     await world.advance(0);
+    if (end === "left without reading") {
+      // Both writes wait for the client, and the stream with them.
+      await world.advance(10);
+      body.write(parts.finish);
+      await world.advance(10);
+      const leaving = (await responding).body?.cancel();
+      await world.advance(4_900);
+      tell(parts.counts(counts));
+      body.write(parts.terminal);
+      body.close();
+      await world.advance(0);
+      return await leaving;
+    }
     const reader = (await responding).body?.pipeThrough(new TextDecoderStream()).getReader();
     for (let read = ""; !read.includes(DELIVERED);) {
       const { done, value } = await reader?.read() ?? { done: true, value: undefined };
       assert(!done, `the stream ended with ${read}`);
       read += value;
     }
-    const tell = (text: string) => {
-      if (!body.write(text)) return;
-      one.counts = counts;
-      one.isPartial = false;
-    };
     const read = async () => {
       for (let done = false; !done && reader !== undefined;) done = (await reader.read()).done;
     };
@@ -180,6 +204,13 @@ export async function runScript(script: Script) {
       tell(parts.error(counts));
       body.close();
       return await read();
+    }
+    if (end === "too large") {
+      const reading = read();
+      tell(tooLarge(parts.counts(counts)));
+      body.write(parts.terminal);
+      body.close();
+      return await reading;
     }
     if (end === "unusable after content") {
       body.write(parts.content("unusable"));

@@ -38,6 +38,16 @@ export interface StreamShape {
   error(counts: Counts): string;
 }
 
+/** A member that takes more steps to parse than a response may: each of its keys has an escape. */
+const LARGE = `"large":{${
+  Array.from({ length: 21_000 }, (_, at) => `"\\u0061${at}":0`).join(",")
+}}`;
+
+/** Returns a JSON object, or the last record of a stream, with a member too large to be parsed. */
+export function tooLarge(text: string): string {
+  return text.replace(/\}(\n*)$/, `,${LARGE}}$1`);
+}
+
 /** A text that no other part of a stream has. */
 export const DELIVERED = "delivered";
 

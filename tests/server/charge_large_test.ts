@@ -1,0 +1,127 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { assert, assertEquals } from "../support/assert.ts";
+import { answers, COMPLETION } from "../support/chat_call.ts";
+import { keyOf } from "../support/client_keys.ts";
+import { limitedGateway } from "../support/limited_gateway.ts";
+import { LIMITS } from "./charge/operations.ts";
+import { chatUsage, DONE, responsesUsage, sse } from "./charge/shape.ts";
+import { chargesOf } from "./charge/sums.ts";
+
+const COUNTS = { input: 10, output: 8_000, cached: 0 };
+
+const MIB = 1024 * 1024;
+
+/** Positions of a text with the most likely tokens at each, about 900 bytes for one. */
+function logprobs(count: number): JsonObject[] {
+  const likely = { token: "tok", logprob: -1.5, bytes: [116, 111] };
+  return Array(count).fill({ ...likely, top_logprobs: Array(20).fill(likely) });
+}
+
+/** Returns what one call of this path is charged for that response of the provider. */
+async function charged(path: string, body: JsonObject, type: string, response: string) {
+  const via = path === "/v1/responses" ? ", upstream_request_type: responses" : "";
+  const gateway = limitedGateway(LIMITS, {
+    providers: `
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-a}}
+routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
+retry: {enabled: false}
+pricing: {"up/*": {input: 2, output: 1}}
+`,
+    fetch: () => answers(200, response, { "content-type": type }),
+  });
+  const request = new Request(`http://localhost${path}`, {
+    method: "POST",
+    headers: { host: "localhost", ...keyOf("ada") },
+    body: JSON.stringify({ model: "m", ...body }),
+  });
+  const { status, body: sent } = await gateway.app(request);
+  await sent?.pipeTo(new WritableStream());
+  await gateway.world.advance(10_000);
+  const { quotas, reports } = await chargesOf(gateway);
+  return { status, tokens: quotas.tokens, isEstimated: reports.at(-1)?.estimated };
+}
+
+const MESSAGES: JsonObject = { messages: [{ role: "user", content: "Hi" }] };
+
+Deno.test("counts of a whole response with too many likely tokens to be parsed are charged", async () => {
+  const [choice] = COMPLETION.choices as readonly JsonObject[];
+  const choices = [{ ...choice, logprobs: { content: logprobs(6_000) } }];
+  const body = JSON.stringify({ ...COMPLETION, choices, usage: chatUsage(COUNTS) });
+  assertEquals(await charged("/v1/chat/completions", MESSAGES, "application/json", body), {
+    status: 502,
+    tokens: 8_010,
+    isEstimated: false,
+  });
+});
+
+Deno.test("counts in the last event of a native stream are charged, also if it is too large to be delivered", async () => {
+  const response = { id: "resp_1", object: "response", created_at: 1, model: "m" };
+  const text = { type: "output_text", text: "Hi", annotations: [], logprobs: logprobs(7_000) };
+  const item = { id: "msg_1", type: "message", role: "assistant", status: "completed" };
+  const stream = sse({
+    type: "response.created",
+    sequence_number: 0,
+    response: { ...response, status: "in_progress", output: [] },
+  }) + sse({
+    type: "response.output_text.delta",
+    sequence_number: 1,
+    item_id: "msg_1",
+    output_index: 0,
+    content_index: 0,
+    delta: "Hi",
+  }) + sse({
+    type: "response.completed",
+    sequence_number: 2,
+    response: {
+      ...response,
+      status: "completed",
+      output: [{ ...item, content: [text] }],
+      usage: responsesUsage(COUNTS),
+    },
+  });
+  const body = { input: "Hi", store: false, stream: true };
+  assertEquals(await charged("/v1/responses", body, "text/event-stream", stream), {
+    status: 200,
+    tokens: 8_010,
+    isEstimated: false,
+  });
+});
+
+Deno.test("counts after a record that is too large to be delivered are charged", async () => {
+  const chunk = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
+  const large = { choices: [{ index: 0, delta: { content: "x".repeat(5 * MIB) } }] };
+  const stream = sse({ ...chunk, ...large }) +
+    sse({ ...chunk, choices: [], usage: chatUsage(COUNTS) }) + DONE;
+  assertEquals(
+    await charged(
+      "/v1/chat/completions",
+      { ...MESSAGES, stream: true },
+      "text/event-stream",
+      stream,
+    ),
+    { status: 502, tokens: 8_010, isEstimated: false },
+  );
+});
+
+Deno.test("an answer that is too large to be read is charged by its text, if its counts were not read", async () => {
+  const request = { ...MESSAGES, max_tokens: 5 };
+  const text = `${JSON.stringify({ choices: [{ index: 0 }] }).slice(0, -3)},"message":{"content":"`;
+  const long = `${text}${"x".repeat(65 * MIB)}"}}]}`;
+  const sent = JSON.stringify({ model: "m", ...request }).length;
+  const whole = await charged("/v1/chat/completions", request, "application/json", long);
+  assertEquals([whole.status, whole.isEstimated], [502, true]);
+  const read = whole.tokens - Math.ceil(sent / 4);
+  assertEquals(Math.round(4 * read / MIB), 64);
+  const counts = `{"usage":${JSON.stringify(chatUsage(COUNTS))},${long.slice(1)}`;
+  assertEquals(await charged("/v1/chat/completions", request, "application/json", counts), {
+    status: 502,
+    tokens: 8_010,
+    isEstimated: false,
+  });
+  const delta = { content: "x".repeat(5 * MIB) };
+  const stream = sse({ choices: [{ index: 0, delta }] }) + DONE;
+  const streamed = { ...request, stream: true };
+  const cut = await charged("/v1/chat/completions", streamed, "text/event-stream", stream);
+  assertEquals([cut.status, cut.isEstimated], [502, true]);
+  assert(cut.tokens >= 5 * MIB / 4);
+});
