@@ -242,9 +242,10 @@ function serveSocket(
       onClosed = () => {};
       isClosed = true;
       turns.leave();
-      // What has arrived begins in its turns, as if it had been read a moment earlier.
-      if (inbox.length > 0) onBegun = leaveSocket;
-      else leaveSocket();
+      // What has arrived begins in its turns, as if it had been read a moment earlier, unless the
+      // gateway has ended the socket.
+      if (isEnding || inbox.length === 0) leaveSocket();
+      else onBegun = leaveSocket;
     };
     function leaveSocket() {
       onBegun = () => {};
