@@ -86,21 +86,34 @@ export function plainName(name: string): string {
 }
 
 /**
+ * Returns the rule that a `Host` is a host with an optional port: the runtime writes it in front of
+ * the path of a request, which any other text, also an empty one, would change.
+ */
+export function newHostSyntax(): (written: string) => boolean {
+  return cached((written) => parseAuthority(written) !== null);
+}
+
+/** Returns a rule that knows the last allowed `Host`: nearly all requests have the same value. */
+function cached(isAllowed: (written: string) => boolean): (written: string) => boolean {
+  let latest: string | null = null;
+  return (written) => {
+    if (written === latest) return true;
+    if (!isAllowed(written)) return false;
+    latest = written;
+    return true;
+  };
+}
+
+/**
  * Returns the rule for a `Host` that no attacker can point at this machine (DNS rebinding): it is
  * an IP address, a local name or one of these names.
  */
 export function newHostRule(names: readonly string[]): (written: string) => boolean {
   const known = new Set(names.map(plainName).filter(Boolean));
-  /** The last allowed `Host`, cached because nearly all requests have the same value. */
-  let latest: string | null = null;
-  return (written) => {
-    if (written === latest) return true;
+  return cached((written) => {
     const host = parseAuthority(written)?.host;
-    if (host === undefined) return false;
-    if (!isIpAddress(host) && !isLocalName(host) && !known.has(host)) return false;
-    latest = written;
-    return true;
-  };
+    return host !== undefined && (isIpAddress(host) || isLocalName(host) || known.has(host));
+  });
 }
 
 /**

@@ -25,10 +25,11 @@ export interface PeerRequest {
    * chunks are not known from those of a next request. Absent if `disconnect` is.
    */
   readonly admitted?: (body: ReceivedBody) => void;
-  /** True if the connection ends after the response, because the head of the request is large. */
-  readonly isLast?: boolean;
-  /** True if it ends after the response unless the request is admitted: its body is large. */
-  readonly isLastUnlessAdmitted?: boolean;
+  /**
+   * True if the connection ends after the response: the head of the request is large, or it is not
+   * admitted and its body is large or of unknown size. Absent if `disconnect` is.
+   */
+  readonly isLast?: () => boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
 }

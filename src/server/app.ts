@@ -112,11 +112,9 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      if (peer.isLastUnlessAdmitted) call.responseHeaders["connection"] = "close";
       return respond(call, stopped, responder, peer);
     }
     peer.admitted?.(call);
-    if (peer.isLast) call.responseHeaders["connection"] = "close";
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const answered = await runEndpoint(call, req, endpoint, limits);
@@ -161,7 +159,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     );
     const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
-    return opened instanceof Response ? opened : respond(call, opened, responder);
+    return opened instanceof Response ? opened : respond(call, opened, responder, peer);
   }
 
   /** Returns the refusal of a further socket; null when it may be opened. */
@@ -186,7 +184,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
-    return respond(call, refusal, responder);
+    return respond(call, refusal, responder, peer);
   }
 }
 

@@ -61,6 +61,7 @@ export function respond(
   peer: Peer = {},
   finished?: Reply,
 ): Response {
+  if (peer.isLast?.() === true) call.responseHeaders["connection"] = "close";
   const refusal = refuseRead(call, made);
   const result = refusal ?? made;
   const now = recordFirstByte(call, result);

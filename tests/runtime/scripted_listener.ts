@@ -12,8 +12,10 @@ import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 /** A request in flight. */
 export interface ScriptedRequest {
   readonly peer: Peer;
-  /** Ends it: the response was sent, or could not be. */
+  /** Ends it: the response was sent. */
   end(): Promise<void>;
+  /** Ends it: the response could not be sent. */
+  fail(): Promise<void>;
 }
 
 /** A listener whose connections, and whose time, exist only in a test. */
@@ -64,7 +66,7 @@ export function scriptedListener(
       socket.receivedMs = world.now();
     },
     request(port, headers = { host: "localhost" }, method = "GET", url = "http://localhost/") {
-      const { promise: completed, resolve } = Promise.withResolvers<void>();
+      const { promise: completed, resolve, reject } = Promise.withResolvers<void>();
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
       const request = new Request(url, { method, headers: { ...headers } });
       return {
@@ -72,6 +74,10 @@ export function scriptedListener(
         end() {
           resolve();
           return completed;
+        },
+        fail() {
+          reject(new Error("the client has left"));
+          return completed.catch(() => {});
         },
       };
     },

@@ -9,6 +9,34 @@ const KEY = "authorization: Bearer key-of-ada\r\n";
 /** Characters below and above the size that the runtime keeps of a request. */
 const SMALL = "x".repeat(16_000), LARGE = "x".repeat(33_000);
 
+const CHUNKED = "transfer-encoding: chunked\r\n";
+
+for (
+  const [request, isLast] of [
+    [`POST /v1/unknown HTTP/1.1\r\n${KEY}content-length: ${LARGE.length}`, true],
+    [`POST /v1/unknown HTTP/1.1\r\n${KEY}content-length: ${SMALL.length}`, false],
+    [`POST /unknown HTTP/1.1\r\ncontent-length: ${LARGE.length}`, true],
+    [`PUT /v1/chat/completions HTTP/1.1\r\n${KEY}content-length: ${LARGE.length}`, true],
+    [`GET /v1/responses HTTP/1.1\r\n${KEY}x-long: ${LARGE}`, true],
+    [`GET /v1/responses HTTP/1.1\r\nx-long: ${LARGE}`, true],
+    [`GET /v1/responses HTTP/1.1\r\n${KEY}x-short: ${SMALL}`, false],
+    [`OPTIONS /v1/models HTTP/1.1\r\norigin: http://other.example\r\nx-long: ${LARGE}`, true],
+    [`HEAD /health HTTP/1.1\r\nx-long: ${LARGE}`, true],
+    [`POST /v1/unknown HTTP/1.1\r\n${KEY}${CHUNKED}`, true],
+    [`POST /v1/chat/completions HTTP/1.1\r\n${CHUNKED}`, true],
+  ] as const
+) {
+  const line = request.replaceAll("\r\n", ", ").replace(/x{99,}/, "...").replace(KEY.trim(), "key");
+  Deno.test(`the response says that the connection ${isLast ? "ends" : "stays"} after ${line}`, async () => {
+    await using served = socketGateway(oneProvider("http://127.0.0.1:1/v1") + twoKeys());
+    await using client = await connectRaw(served.url);
+    const { host } = new URL(served.url);
+    await client.send(`${request.trimEnd()}\r\nhost: ${host}\r\n\r\n`);
+    const received = await client.receiveUntil("\r\n\r\n");
+    assertEquals(/\r\nconnection: close\r\n/.test(received), isLast, received);
+  });
+}
+
 for (
   const [name, head, body, isLast] of [
     ["a small head", KEY, "", false],

@@ -41,6 +41,7 @@ export type LimitReason = (typeof LIMIT_REASONS)[number];
 
 const REFUSAL_TABLE = {
   invalid_request_framing: { status: 400, logEnd: "refused" },
+  invalid_host: { status: 400, logEnd: "refused" },
   invalid_json: { status: 400, logEnd: "refused" },
   invalid_multipart: { status: 400, logEnd: "refused" },
   invalid_type: { status: 400, logEnd: "refused" },

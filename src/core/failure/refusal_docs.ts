@@ -21,6 +21,11 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     cure: "Send one of the two headers. Check proxies between the client and the gateway.",
     example: "The request has both Content-Length and Transfer-Encoding; send one of them.",
   },
+  invalid_host: {
+    cause: "The `Host` header is not one host name or IP address with an optional port.",
+    cure: "Send the host of the gateway's address, once. Check proxies that set the header.",
+    example: "The Host header is not one host name or IP address with an optional port.",
+  },
   invalid_json: {
     cause: "The request body is not one JSON object in UTF-8, or an object has a key twice.",
     cure: "Send one valid JSON object with each key once.",

@@ -8,6 +8,7 @@ import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
 import { listenerFields } from "../listener_request.ts";
 import type { Peer } from "../peer.ts";
+import { newSearch } from "./search.ts";
 import { newMessageWatches } from "./message_watch.ts";
 import { newUnfinishedHeads } from "./unfinished_heads.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
@@ -45,6 +46,9 @@ const MAX_UNREAD_MS = 1_000;
 /** The admission of a request of which nothing is counted. */
 const NOTHING_COUNTED = () => {};
 
+/** The end of such a request, after which its connection stays open. */
+const NEVER_LAST = () => false;
+
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
@@ -59,9 +63,13 @@ const MAX_NEAR_DESCRIPTORS = 32;
 
 /**
  * The same where the connection must be found now: that of a WebSocket, because many may be opened
- * at once, and that of a response, whose client may send its next request.
+ * at once, and that of a response, whose client may send its next request. A search goes as far
+ * beyond the highest one known.
  */
 const MAX_URGENT_DESCRIPTORS = 512;
+
+/** Lowest free descriptors of the last looks that are kept: a new connection mostly has one. */
+const MAX_FREED = 64;
 
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
@@ -80,15 +88,25 @@ export function newConnections(
   const byDescriptor = new Map<number, Connection>();
   const isOurs = localEnds(address);
   const intervalMs = sweepInterval(limits);
-  const endings = newEndings(sockets, clock, sweepSoon);
+  const endings = newEndings(sockets, clock, { locate, sweepSoon });
   const heads = newUnfinishedHeads(sockets, clock);
   const watches = newMessageWatches(sockets, clock, sweepSoon);
+  const search = newSearch(clock, {
+    bound: () => Math.max(lowestFree() ?? 0, top, formerTop) + MAX_URGENT_DESCRIPTORS,
+    found,
+  });
   const deliveries = newDeliveries(sockets, clock, {
     locate,
     locateNow: (connection) => locate(connection, MAX_URGENT_DESCRIPTORS),
   });
   /** Tasks that wait for the end of a sweep. */
   const afterSweep: (() => void)[] = [];
+  /** The highest descriptor of a client connection found since the last sweep began. */
+  let top = 0;
+  /** The same between the two sweeps before. */
+  let formerTop = 0;
+  /** The lowest free descriptors of the last looks, without repetitions, the oldest first. */
+  const freed = new Set<number>();
   let sweeps = 0;
   let isSweeping = false;
   let isHurried = false;
@@ -133,6 +151,8 @@ export function newConnections(
       },
       abort: () => endings.soon(connection),
       async located() {
+        if (isClosed || findNow(connection)) return;
+        await search.find(connection);
         // A sweep that is under way may have passed its descriptor.
         for (let left = isSweeping ? 2 : 1; left > 0; left--) {
           if (isClosed || findNow(connection)) return;
@@ -165,8 +185,25 @@ export function newConnections(
   /** Returns true if the descriptor is known, or found where the kernel puts new ones. */
   function findNow(connection: Connection): boolean {
     connection.descriptor = openDescriptor(sockets, connection);
-    if (connection.descriptor === null) locate(connection, MAX_URGENT_DESCRIPTORS);
+    if (connection.descriptor !== null) return true;
+    for (const descriptor of freed) {
+      if (found(descriptor) === connection) return true;
+    }
+    locate(connection, MAX_URGENT_DESCRIPTORS);
     return connection.descriptor !== null;
+  }
+
+  /** Returns the lowest free descriptor, and keeps it. */
+  function lowestFree(): number | null {
+    const free = sockets.lowestFree();
+    if (free === null) return null;
+    freed.delete(free);
+    freed.add(free);
+    for (const oldest of freed) {
+      if (freed.size <= MAX_FREED) break;
+      freed.delete(oldest);
+    }
+    return free;
   }
 
   /**
@@ -175,7 +212,7 @@ export function newConnections(
    * with all.
    */
   function locate(connection: Connection, maxAway = MAX_NEAR_DESCRIPTORS) {
-    const free = sockets.lowestFree();
+    const free = lowestFree();
     for (let away = 1; free !== null && away <= maxAway; away++) {
       for (const descriptor of [free - away, free + away]) {
         if (found(descriptor) === connection) return;
@@ -194,6 +231,7 @@ export function newConnections(
   function look() {
     cancelLook = clock.after(LOOK_INTERVAL_MS, look);
     const now = clock.now();
+    lowestFree();
     const lateMs = now - lookedMs - LOOK_INTERVAL_MS;
     lookedMs = now;
     const bytes = sockets.residentBytes();
@@ -216,6 +254,8 @@ export function newConnections(
 
   function sweep() {
     sweeps++;
+    formerTop = top;
+    top = 0;
     residentBytes = sockets.residentBytes();
     const pauseMs = isHurried || isUrgent ? 0 : SLICE_PAUSE_MS;
     const maxSteps = isUrgent ? MAX_URGENT_STEPS : MAX_STEPS_PER_TURN;
@@ -246,12 +286,16 @@ export function newConnections(
   function found(descriptor: number): Connection | null {
     const socket = sockets.identity(descriptor);
     const known = byDescriptor.get(descriptor);
-    if (known !== undefined && known.socket === socket && !known.isGone) return known;
+    if (known !== undefined && known.socket === socket && !known.isGone) {
+      top = Math.max(top, descriptor);
+      return known;
+    }
     if (known !== undefined) byDescriptor.delete(descriptor);
     const remote = socket === null ? null : sockets.remote(descriptor);
     if (remote === null || !isOurs(sockets.local(descriptor))) return null;
     const connection = byKey.get(remote) ?? add(remote);
     byDescriptor.set(descriptor, connection);
+    top = Math.max(top, descriptor);
     begin(connection, descriptor, socket);
     return connection;
   }
@@ -270,6 +314,7 @@ export function newConnections(
     }
     if (isOther) {
       heads.begin(connection);
+      connection.isEnding = false;
       connection.acceptsAll = false;
       connection.write = NOTHING_WAITS;
     }
@@ -340,7 +385,10 @@ export function newConnections(
   return {
     enter(request, { remoteAddr: { hostname, port }, completed }) {
       const key = `${hostname} ${port}`;
-      const connection = byKey.get(key) ?? add(key);
+      const known = byKey.get(key);
+      // The next connection will have it, unless another closes before.
+      if (known === undefined) lowestFree();
+      const connection = known ?? add(key);
       // It may have come back from its port with a descriptor that the sweep has passed.
       connection.sweep = sweeps;
       // HTTP/1.1 requires a `Host` field, and clients of HTTP/2 send `:authority` instead.
@@ -352,18 +400,18 @@ export function newConnections(
       connection.requests++;
       connection.inFlight++;
       connection.headSinceMs = null;
-      const ended = counted === null ? connection.ended : () => {
-        if (counted.ended()) connection.isEnding = true;
+      const end = (isSent: boolean) => {
+        // Else it has ended already, and its client may be back from its port.
+        if (counted?.ended() === true && isSent) connection.isEnding = true;
         connection.ended();
       };
-      completed.then(ended, ended);
+      completed.then(() => end(true), () => end(false));
       return {
         ...connection,
         fields,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
-        isLast: counted?.isLast === true,
-        isLastUnlessAdmitted: counted?.isLastUnlessAdmitted === true,
+        isLast: counted?.isLast ?? NEVER_LAST,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);
@@ -375,6 +423,7 @@ export function newConnections(
       cancel();
       for (const go of afterSweep.splice(0)) go();
       cancelLook?.();
+      search.close();
       deliveries.close();
       endings.close();
       watches.close();

@@ -1,6 +1,6 @@
 // Until `Deno.serve` can end one connection after its response.
 
-import { openDescriptor, type Sockets } from "../sockets.ts";
+import { type FoundSocket, openDescriptor, type Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import type { Connection } from "./connection.ts";
 
@@ -11,6 +11,8 @@ const CHECK_INTERVAL_MS = 20;
 const MAX_DELIVERY_MS = 5_000;
 
 interface Ending {
+  /** The socket; its client may come back from the same port with another one. */
+  at: FoundSocket;
   readonly deadlineMs: number;
   /** True if requests in flight are aborted. */
   readonly isForced: boolean;
@@ -23,19 +25,25 @@ interface Ending {
 
 /**
  * Returns a register that ends connections whose last response was passed to the runtime but may
- * not have been sent yet. It calls `locate` when the descriptor of a connection is not known yet.
+ * not have been sent yet. It calls `locate` when the descriptor of a connection is not known yet,
+ * which may find it, and `sweepSoon` as long as it was not found.
  */
 export function newEndings(
   sockets: Sockets,
   clock: Pick<World, "now" | "after">,
-  locate: () => void,
+  { locate, sweepSoon }: {
+    locate(connection: Connection): void;
+    sweepSoon(): void;
+  },
 ) {
   const endings = new Map<Connection, Ending>();
   let cancel: (() => void) | null = null;
 
   function add(connection: Connection, waitMs: number, { isForced }: Pick<Ending, "isForced">) {
     if (endings.has(connection) && !isForced) return;
-    endings.set(connection, { deadlineMs: clock.now() + waitMs, isForced, quietLooks: 0 });
+    const at = socketOf(connection, locate);
+    const deadlineMs = clock.now() + waitMs;
+    endings.set(connection, { at, deadlineMs, isForced, quietLooks: 0 });
     cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
@@ -47,20 +55,29 @@ export function newEndings(
     if (endings.size > 0) cancel = clock.after(CHECK_INTERVAL_MS, look);
   }
 
+  /** Returns the socket of a connection; `find` is called if it is not known. */
+  function socketOf(connection: Connection, find: (connection: Connection) => void): FoundSocket {
+    connection.descriptor = openDescriptor(sockets, connection);
+    if (connection.descriptor === null) find(connection);
+    const { descriptor, socket } = connection;
+    return { descriptor, socket };
+  }
+
   function isOver(connection: Connection, ending: Ending): boolean {
     const { inFlight, isGone } = connection;
-    if (isGone || (inFlight > 0 && !ending.isForced)) return true;
-    const descriptor = openDescriptor(sockets, connection);
-    if (descriptor === null) {
-      connection.descriptor = null;
-      locate();
-      return false;
-    }
+    if (ending.at.descriptor === null) ending.at = socketOf(connection, sweepSoon);
+    const descriptor = openDescriptor(sockets, ending.at);
+    const isClosed = isGone || ending.at.descriptor !== null && descriptor === null;
+    // What its client does from the same port now is no matter of it.
+    if (isClosed) connection.isEnding = false;
+    if (isClosed || (inFlight > 0 && !ending.isForced)) return true;
+    if (descriptor === null) return false;
     ending.quietLooks = sockets.traffic(descriptor)?.isDelivered ? ending.quietLooks + 1 : 0;
     const isDelivered = ending.quietLooks > 1 && !ending.isForced;
     if (!isDelivered && clock.now() < ending.deadlineMs) return false;
     if (ending.isForced) sockets.abort(descriptor);
     else sockets.shutDown(descriptor);
+    connection.isEnding = false;
     return true;
   }
 

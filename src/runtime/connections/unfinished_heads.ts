@@ -71,10 +71,11 @@ interface Counted extends Requested, FoundSocket {
 
 /** Counts one request on a connection. */
 export interface CountedRequest {
-  /** True if the connection ends after the response for what the runtime keeps of the head. */
-  readonly isLast: boolean;
-  /** True if it ends after the response to a request that is not admitted, for its body. */
-  readonly isLastUnlessAdmitted: boolean;
+  /**
+   * True if the connection ends after the response for what the runtime keeps of the request: of
+   * its head, or of its body if it is not admitted.
+   */
+  isLast(): boolean;
   /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
   admitted(body: ReceivedBody): void;
   /** Its response has ended. True if the connection ends for what the runtime keeps of it. */
@@ -110,14 +111,14 @@ export function newUnfinishedHeads(
       const { headBytes, bodyBytes } = sizeOf(request, fields);
       connection.requestBytes += headBytes + (bodyBytes ?? 0);
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
-      const isLast = !connection.isMultiplexed && headBytes > MAX_KEPT_BYTES;
-      const isLastUnlessAdmitted = !connection.isMultiplexed &&
-        headBytes + (bodyBytes ?? 0) > MAX_KEPT_BYTES;
-      const { socket } = connection;
+      const { socket, isMultiplexed } = connection;
       let body: ReceivedBody | null = null;
+      const isLast = () => {
+        const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
+        return !isMultiplexed && keptBytes > MAX_KEPT_BYTES;
+      };
       return {
         isLast,
-        isLastUnlessAdmitted,
         admitted: (received) => void (body = received),
         ended() {
           // The client may have come back from its port meanwhile.
@@ -125,7 +126,7 @@ export function newUnfinishedHeads(
           if (body !== null && bodyBytes === null && isSame) {
             connection.requestBytes += body.bodyBytes;
           }
-          return body !== null ? isLast : isLastUnlessAdmitted;
+          return isLast();
         },
       };
     },

@@ -11,6 +11,7 @@ import {
   isLoopback,
   isSameHost,
   newHostRule,
+  newHostSyntax,
   type Origin,
   parseAuthority,
   parseOrigin,
@@ -84,6 +85,7 @@ export function newGuard(
 ): Guard {
   const bound = boundHost(server.host);
   const isHostAllowed = newHostRule([...server.allowed_hosts, hostname, bound]);
+  const isHost = newHostSyntax();
   const origins = server.allowed_origins.map(parseOriginPattern);
 
   /**
@@ -114,6 +116,7 @@ export function newGuard(
     const host = headers.get("host");
     const isOpen = !requiresKey(generation) || path === METRICS;
     if (isOpen && !isServed(host, authorityIn(request.url), peer)) return hostRefusal(host);
+    if (!isOpen && host !== null && !isHost(host)) return invalidHost();
     const origin = headers.get("origin");
     if (origin === null) return null;
     responseHeaders["vary"] = "origin";
@@ -138,6 +141,13 @@ function hostRefusal(host: string | null): Failed<Refusal> {
       ? "The request names no host that the gateway knows; " +
         "send a Host header with its IP address or a name of server.allowed_hosts."
       : "The gateway does not answer to this host name; add it to server.allowed_hosts.",
+  );
+}
+
+function invalidHost(): Failed<Refusal> {
+  return refuse(
+    "invalid_host",
+    "The Host header is not one host name or IP address with an optional port.",
   );
 }
 

@@ -200,11 +200,14 @@ function serveSocket(
   /** Small messages that have not begun, the oldest first. */
   const inbox: Data[] = [];
   let isEnding = false;
+  let isClosed = false;
   let isFlood = false;
   let keyRefusals = 0;
   /** The client as its last message was admitted. */
   let { key } = handshake.client;
   let onClosed = () => {};
+  /** Called when no message waits to begin; does nothing while the socket is open. */
+  let onBegun = () => {};
   let messageArrived = (_bytes: number) => {};
   let messageSent = (_text: string) => {};
   socket.binaryType = "arraybuffer";
@@ -237,8 +240,15 @@ function serveSocket(
     });
     onClosed = () => {
       onClosed = () => {};
-      // What has arrived begins, as if it had been read a moment earlier.
-      while (inbox.length > 0) beginNext();
+      isClosed = true;
+      turns.leave();
+      // What has arrived begins in its turns, as if it had been read a moment earlier, unless the
+      // gateway has ended the socket.
+      if (isEnding || inbox.length === 0) leaveSocket();
+      else onBegun = leaveSocket;
+    };
+    function leaveSocket() {
+      onBegun = () => {};
       isEnding = true;
       unsubscribe();
       endReloads();
@@ -248,10 +258,9 @@ function serveSocket(
       session.end();
       if (isFlood && leave !== null) world.after(FLOOD_REST_MS, leave);
       else leave?.();
-      turns.leave();
       metrics.sockets(-1);
       inFlight.finish(connection);
-    };
+    }
     if (leave === null) end(TRY_AGAIN_LATER_CODE, TOO_MANY_REASON);
     if (inFlight.isDraining) leaveWhenIdle();
   };
@@ -288,11 +297,13 @@ function serveSocket(
       if (turn !== null) await turn;
       beginNext();
     }
+    onBegun();
   }
 
   function beginNext(): void {
     const data = inbox.shift();
     if (data !== undefined && !isEnding) onMessage(data);
+    if (isClosed) turns.leave();
   }
 
   function onMessage(data: Data): void {

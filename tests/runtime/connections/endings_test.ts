@@ -74,3 +74,53 @@ Deno.test("a connection is aborted at once on request, also with a response in f
   await listener.world.advance(100);
   assertEquals(listener.shutDown(), [5]);
 });
+
+/** A head after which the connection ends, because the runtime keeps its buffer. */
+const LARGE_HEAD = { host: "localhost", "x-long": "x".repeat(40_000) };
+
+for (const isDelivered of [true, false]) {
+  const how = isDelivered ? "was ended" : "leaves before that";
+  Deno.test(`a client whose connection ${how} may come back from its port`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const { sockets, world } = listener;
+    sockets.lowestFree = () => 6;
+    listener.connect(5, 40_001).isDelivered = isDelivered;
+    await listener.request(40_001, LARGE_HEAD).end();
+    await world.advance(100);
+    assertEquals(listener.shutDown(), isDelivered ? [5] : []);
+    // No sweep has found its next connection when the response ends.
+    listener.connect(5, 40_001);
+    await listener.request(40_001).end();
+    await world.advance(30_000);
+    await listener.request(40_001).end();
+    await world.advance(10_000);
+    assertEquals(listener.shutDown(), []);
+  });
+}
+
+Deno.test("a response that was not sent ends no later connection from the same port", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  await listener.world.advance(6_000);
+  const failed = listener.request(40_001, LARGE_HEAD);
+  listener.connect(5, 40_001);
+  await failed.fail();
+  await listener.world.advance(10_000);
+  await listener.request(40_001).end();
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("what was to end with a connection stays open if its client comes back meanwhile", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  await listener.world.advance(6_000);
+  const request = listener.request(40_001);
+  request.peer.disconnect?.();
+  listener.connect(5, 40_001);
+  // A sweep finds the new connection.
+  await listener.world.advance(6_000);
+  await request.end();
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), []);
+});

@@ -120,6 +120,26 @@ Deno.test("a gateway with client keys serves requests to every host name", async
   assertEquals(verdictOf(await healthAt(appOf(off), STRANGE)), REFUSED);
 });
 
+Deno.test("with client keys a host that is no name or address with a port is refused, and says so", async () => {
+  const app = appOf(KEYS);
+  for (const host of ["x/v1/models?", "x?", "x#", "a@b", "a, b", "[::1", "x:70000", ""]) {
+    const answer = await healthAt(app, host);
+    assertEquals(verdictOf(answer), [400, "invalid_request_error", "invalid_host"], host);
+    assertEquals((await healthAt(app, STRANGE)).status, 200, "a refusal changes nothing");
+  }
+});
+
+Deno.test("on a socket no part of a host is taken for the path", async () => {
+  await using gateway = serveGateway(`${KEYS}\n${oneProvider("http://127.0.0.1:1")}`);
+  for (const [host, path] of [["x/health?", "/nowhere"], ["", "/x/health"]]) {
+    await using connection = await connectRaw(gateway.url);
+    await connection.send(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\nconnection: close\r\n\r\n`);
+    const answer = await connection.receiveUntil("no such text");
+    assertMatch(answer, /^HTTP\/1\.1 400 /, host);
+    assertMatch(answer, /"code":"invalid_host"/, host);
+  }
+});
+
 Deno.test("metrics are served only under the gateway's own host names, also with client keys", async () => {
   for (const lines of [KEYS, `server: {host: 0.0.0.0}\n${KEYS}`]) {
     const app = appOf(lines);
