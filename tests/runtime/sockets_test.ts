@@ -98,12 +98,19 @@ Deno.test("a socket keeps its identity, which a later one from the same port doe
   using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   const { hostname: host, port } = listener.addr;
   const identities: unknown[] = [];
+  // An address of this machine that no other program uses, so that none takes the port meanwhile.
+  const localAddress = "127.83.119.67";
   let localPort: number | undefined;
   for (let count = 0; count < 2; count++) {
-    const client = connect({ host, port, ...localPort !== undefined && { localPort } });
+    const client = connect({
+      host,
+      port,
+      localAddress,
+      ...localPort !== undefined && { localPort },
+    });
     const accepted = await listener.accept();
     localPort = accepted.remoteAddr.port;
-    const remote = `${host} ${localPort}`;
+    const remote = `${localAddress} ${localPort}`;
     const descriptor = Array.from({ length: sockets.bound() }, (_, number) => number)
       .find((number) => sockets.remote(number) === remote);
     assert(descriptor !== undefined);

@@ -127,6 +127,9 @@ Deno.test("with client keys a host that is no name or address with a port is ref
     assertEquals(verdictOf(answer), [400, "invalid_request_error", "invalid_host"], host);
     assertEquals((await healthAt(app, STRANGE)).status, 200, "a refusal changes nothing");
   }
+  for (const host of ["my_service:8080", "[FD00::7]:8080", "gateway.example.", "192.0.2.1", "a:"]) {
+    assertEquals((await healthAt(app, host)).status, 200, host);
+  }
 });
 
 Deno.test("on a socket no part of a host is taken for the path", async () => {
