@@ -116,9 +116,11 @@ function receiveInto(
     const turn = size < MAX_SMALL_BODY_BYTES ? null : turns.next("rest", cancellation);
     if (turn === null) return read();
     isWaiting = true;
+    const since = world.now();
     turn.then(() => {
       isWaiting = false;
-      progressedAt = world.now();
+      // Only the wait is no fault of the client, who may send empty pieces over HTTP/2.
+      progressedAt += world.now() - since;
       if (cancellation.isCancelled) stop(cancelled(cancellation.reason));
       else read();
     });

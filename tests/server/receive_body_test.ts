@@ -104,6 +104,34 @@ Deno.test("each read of a body behind 32 KiB waits for its turn, in which its cl
   assertEquals([received.ok && received.value.byteLength, held.waiting()], [34 * KIB, 0]);
 });
 
+Deno.test("empty pieces of a body give its client no more time, also if each read waits for its turn", async () => {
+  const held = heldTurns("rest");
+  const { call, world } = admittedCall(held.turns);
+  const sizes = [32 * KIB];
+  let give = () => {};
+  const body = new ReadableStream({
+    pull: (controller) =>
+      new Promise<void>((pulled) => {
+        give = () => {
+          controller.enqueue(new Uint8Array(sizes.shift() ?? 0));
+          pulled();
+        };
+        if (sizes.length > 0) give();
+      }),
+  }, { highWaterMark: 0 });
+  const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
+  for (let read = 0; read < 3; read++) {
+    await held.waits(1);
+    await world.advance(40_000);
+    held.begin();
+    await world.advance(10_000);
+    give();
+  }
+  // The three reads took 30 s without the waits.
+  const received = await Promise.race([receiving, held.waits(1)]);
+  assertEquals(received?.ok === false && received.failure.kind, "request_timeout");
+});
+
 Deno.test("the body of a call that is cancelled while it waits for a turn is not read further", async () => {
   const held = heldTurns("rest");
   const { call } = admittedCall(held.turns);
