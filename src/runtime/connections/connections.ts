@@ -294,6 +294,10 @@ export function newConnections(
     const remote = socket === null ? null : sockets.remote(descriptor);
     if (remote === null || !isOurs(sockets.local(descriptor))) return null;
     const connection = byKey.get(remote) ?? add(remote);
+    if (isSecond(connection, descriptor, socket)) {
+      sockets.abort(descriptor);
+      return null;
+    }
     byDescriptor.set(descriptor, connection);
     top = Math.max(top, descriptor);
     begin(connection, descriptor, socket);
@@ -301,9 +305,25 @@ export function newConnections(
   }
 
   /**
+   * True for a socket from the port of another one that is open: its client has connected to two
+   * addresses of this system. The runtime does not say of which of them a request is, so the times
+   * of neither could be judged. If the first one is closing, the client has come back.
+   */
+  function isSecond(
+    connection: Connection,
+    descriptor: number,
+    socket: SocketIdentity | null,
+  ): boolean {
+    const first = openDescriptor(sockets, connection);
+    // A socket may have two descriptors.
+    if (first === null || connection.socket === socket) return false;
+    return sockets.isEstablished(first) || !sockets.isEstablished(descriptor);
+  }
+
+  /**
    * Begins the state of a connection with a socket. Requests that have arrived belong to it if it
-   * is the first; else its client has come back from the same port, or has connected from it to
-   * another address of this system, and nothing is known of which socket a request was.
+   * is the first; else its client has come back from the same port, and nothing is known of which
+   * socket a request was.
    */
   function begin(connection: Connection, descriptor: number, socket: SocketIdentity | null) {
     const isOther = connection.socket !== null && connection.socket !== socket;

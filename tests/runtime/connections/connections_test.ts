@@ -283,6 +283,44 @@ for (const hasServed of [true, false]) {
   });
 }
 
+for (const second of [4, 6]) {
+  Deno.test(`of two connections from one port to two addresses the one that is found second ends, also in front of the first one: ${second}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const first = listener.connect(5, 40_001);
+    await listener.world.advance(SWEEP_MS);
+    listener.connect(second, 40_001);
+    for (let count = 0; count < 10; count++) {
+      listener.receive(first, 10);
+      await listener.world.advance(5_000);
+      assertEquals(listener.shutDown(), [second]);
+    }
+    await listener.world.advance(5_000 + SWEEP_MS);
+    assertEquals(listener.shutDown().toSorted(), [second, 5].toSorted(), "the first has its times");
+  });
+
+  Deno.test(`a connection lives whose client has closed an earlier one from its port, which the runtime has not noticed: ${second}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const first = listener.connect(5, 40_001);
+    await listener.world.advance(SWEEP_MS);
+    first.isClosedByClient = true;
+    const back = listener.connect(second, 40_001);
+    await listener.world.advance(2 * SWEEP_MS);
+    assertEquals(listener.shutDown(), [5]);
+    back.isClosedByClient = true;
+    await listener.world.advance(2 * SWEEP_MS);
+    assertEquals(listener.shutDown(), [5], "none begins again");
+    await listener.world.advance(60_000);
+    assertEquals(listener.shutDown().toSorted(), [second, 5].toSorted());
+  });
+}
+
+Deno.test("a socket with two descriptors is one connection", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.sockets.open.set(6, listener.connect(5, 40_001));
+  await listener.world.advance(2 * SWEEP_MS);
+  assertEquals(listener.shutDown(), []);
+});
+
 Deno.test("a sweep checks 10,000 connections in slices, and closes them", async () => {
   using listener = scriptedListener(LIMITS, 16_384);
   for (let number = 0; number < 10_000; number++) {
