@@ -155,6 +155,8 @@ export interface Call {
   readonly planned: ((plan: Plan) => Failed) | null;
   /** Bytes of its body that have arrived, if it is read as a stream. */
   bodyBytes: number;
+  /** True once its body, read so, has arrived as a whole. */
+  bodyHasEnded: boolean;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly responseHeaders: Record<string, string>;
 }

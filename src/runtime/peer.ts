@@ -6,6 +6,8 @@ import type { FieldList } from "../core/header_fields.ts";
 export interface ReceivedBody {
   /** Bytes of it that have arrived, without the framing of chunks. */
   readonly bodyBytes: number;
+  /** True once it has arrived as a whole. */
+  readonly bodyHasEnded: boolean;
 }
 
 /** The part of a peer that is of one request on its connection. */
@@ -26,8 +28,9 @@ export interface PeerRequest {
    */
   readonly admitted?: (body: ReceivedBody) => void;
   /**
-   * True if the connection ends after the response: the head of the request is large, or it is not
-   * admitted and its body is large or of unknown size. Absent if `disconnect` is.
+   * True if the connection ends after the response, which begins now: the head of the request is
+   * large, or it is not admitted and its body is large or of unknown size, or its body came in
+   * chunks with much framing. Absent if `disconnect` is.
    */
   readonly isLast?: () => boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */

@@ -60,6 +60,7 @@ export function newCall(
     capture: null,
     planned: gateway.planned,
     bodyBytes: 0,
+    bodyHasEnded: false,
     responseHeaders: state.inFlight.isDraining ? { connection: "close" } : {},
   };
   hideKeyInPath(call);

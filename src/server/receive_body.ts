@@ -144,7 +144,10 @@ function receiveInto(
       if (stopped !== null) return stop(stopped);
     }
     if (size === length && !done) source.drain();
-    if (done || size === length) return end(success(storage.pieces()));
+    if (done || size === length) {
+      call.bodyHasEnded = true;
+      return end(success(storage.pieces()));
+    }
     readNext();
   }
 

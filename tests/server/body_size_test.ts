@@ -46,7 +46,8 @@ Deno.test("the bytes of a body in chunks are counted for its connection", async 
   });
   const bodies: ReceivedBody[] = [];
   const { status } = await got(await app(request, { admitted: (one) => void bodies.push(one) }));
-  assertEquals([status, bodies.map(({ bodyBytes }) => bodyBytes)], [200, [100_000]]);
+  const counted = bodies.map(({ bodyBytes, bodyHasEnded }) => [bodyBytes, bodyHasEnded]);
+  assertEquals([status, counted], [200, [[100_000, true]]]);
 });
 
 Deno.test("a body of one byte more is refused, with a length or in chunks", async () => {

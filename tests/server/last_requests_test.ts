@@ -1,7 +1,9 @@
-import { assertEquals } from "../support/assert.ts";
+import { assertEquals, assertMatch } from "../support/assert.ts";
+import { COMPLETION } from "../support/chat_call.ts";
 import { twoKeys } from "../support/client_keys.ts";
 import { oneProvider } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
+import { startUpstream } from "../support/upstream.ts";
 import { connectRaw } from "./raw_connection.ts";
 
 const KEY = "authorization: Bearer key-of-ada\r\n";
@@ -57,3 +59,27 @@ for (
     assertEquals(/\r\nconnection: close\r\n/.test(received), isLast, received);
   });
 }
+
+Deno.test("a connection ends after a body in chunks with much framing, of which the response says so", async () => {
+  await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
+  await using served = socketGateway(oneProvider(upstream.url) + twoKeys());
+  const { host } = new URL(served.url);
+  const body = JSON.stringify({ model: "m", messages: [{ role: "user", content: SMALL }] });
+  for (const [bytes, isLast] of [[1_000, false], [8, true]] as const) {
+    await using client = await connectRaw(served.url);
+    const pieces = Array.from(
+      { length: Math.ceil(body.length / bytes) },
+      (_, at) => body.slice(at * bytes, (at + 1) * bytes),
+    );
+    const chunks = pieces.map((piece) => `${piece.length.toString(16)}\r\n${piece}\r\n`).join("");
+    await client.send(
+      `POST /v1/chat/completions HTTP/1.1\r\nhost: ${host}\r\n${KEY}${CHUNKED}\r\n${chunks}0\r\n\r\n`,
+    );
+    const head = await client.receiveUntil("\r\n\r\n");
+    assertMatch(head, /^HTTP\/1\.1 200 /);
+    assertEquals(/\r\nconnection: close\r\n/.test(head), isLast, head);
+    if (!isLast) continue;
+    // All that comes until the runtime closes it.
+    assertMatch(await client.receiveUntil("more than the response"), /"object":"chat\.completion"/);
+  }
+});

@@ -46,9 +46,6 @@ const MAX_UNREAD_MS = 1_000;
 /** The admission of a request of which nothing is counted. */
 const NOTHING_COUNTED = () => {};
 
-/** The end of such a request, after which its connection stays open. */
-const NEVER_LAST = () => false;
-
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
@@ -431,7 +428,7 @@ export function newConnections(
         fields,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
-        isLast: counted?.isLast ?? NEVER_LAST,
+        isLast: () => counted?.isLast(() => findNow(connection)) ?? false,
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);

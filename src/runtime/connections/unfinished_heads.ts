@@ -72,13 +72,18 @@ interface Counted extends Requested, FoundSocket {
 /** Counts one request on a connection. */
 export interface CountedRequest {
   /**
-   * True if the connection ends after the response for what the runtime keeps of the request: of
-   * its head, or of its body if it is not admitted.
+   * True if the connection ends after the response, which begins now: for what the runtime keeps of
+   * the request, of its head, or of its body if it is not admitted; or for the framing of a body in
+   * chunks that has ended. It would be taken for heads, and only now all of it that was read is
+   * framing. `find` looks for the descriptor of the connection.
    */
-  isLast(): boolean;
+  isLast(find: () => void): boolean;
   /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
   admitted(body: ReceivedBody): void;
-  /** Its response has ended. True if the connection ends for what the runtime keeps of it. */
+  /**
+   * Its response has ended. True if the connection ends for what the runtime keeps of it; for its
+   * framing the runtime ends it, because the response says so and the whole request was read.
+   */
   ended(): boolean;
 }
 
@@ -87,7 +92,7 @@ export interface CountedRequest {
  * whole. Beyond their bound it ends the connections with most of them.
  */
 export function newUnfinishedHeads(
-  sockets: Pick<Sockets, "unreadBytes" | "identity" | "abort">,
+  sockets: Pick<Sockets, "traffic" | "unreadBytes" | "identity" | "abort">,
   { now }: Pick<World, "now">,
 ) {
   let found: {
@@ -97,6 +102,13 @@ export function newUnfinishedHeads(
     readonly bytes: number;
   }[] = [];
   let sumBytes = 0;
+
+  /** Returns the bytes that the runtime has read of a connection; 0 if its socket is not known. */
+  function readBytes(connection: Counted): number {
+    const descriptor = openDescriptor(sockets, connection);
+    if (descriptor === null) return 0;
+    return (sockets.traffic(descriptor)?.receivedBytes ?? 0) - sockets.unreadBytes(descriptor);
+  }
 
   return {
     /**
@@ -113,12 +125,19 @@ export function newUnfinishedHeads(
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
       const { socket, isMultiplexed } = connection;
       let body: ReceivedBody | null = null;
-      const isLast = () => {
+      const keepsMuch = () => {
         const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
-        return !isMultiplexed && keptBytes > MAX_KEPT_BYTES;
+        return keptBytes > MAX_KEPT_BYTES;
       };
       return {
-        isLast,
+        isLast(find) {
+          if (isMultiplexed) return false;
+          if (keepsMuch()) return true;
+          if (bodyBytes !== null || body?.bodyHasEnded !== true) return false;
+          find();
+          return readBytes(connection) - connection.requestBytes - body.bodyBytes >
+            maxUncountedBytes(connection);
+        },
         admitted: (received) => void (body = received),
         ended() {
           // The client may have come back from its port meanwhile.
@@ -126,7 +145,7 @@ export function newUnfinishedHeads(
           if (body !== null && bodyBytes === null && isSame) {
             connection.requestBytes += body.bodyBytes;
           }
-          return isLast();
+          return !isMultiplexed && keepsMuch();
         },
       };
     },
@@ -144,10 +163,10 @@ export function newUnfinishedHeads(
         connection;
       if (descriptor === null) return;
       let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
-      const newRequests = lookedRequests === null ? 0 : requests - lookedRequests;
-      const maxUncountedBytes = MAX_UNCOUNTED_BYTES + newRequests * MAX_UNCOUNTED_REQUEST_BYTES;
+      const newRequests = newRequestsOf(connection);
       // Behind a response that waits for its client, requests wait too, and heads behind them.
-      const mayBeCounted = newRequests > 0 && unsentBytes === 0 && bytes <= maxUncountedBytes;
+      const mayBeCounted = newRequests > 0 && unsentBytes === 0 &&
+        bytes <= maxUncountedBytes(connection);
       if (bytes < 0 || mayBeCounted) {
         connection.requestBytes = receivedBytes;
         bytes = 0;
@@ -186,6 +205,16 @@ export function newUnfinishedHeads(
       return isCertain;
     },
   };
+}
+
+/** Returns the number of requests since the last look, as far as they are of the same socket. */
+function newRequestsOf({ requests, lookedRequests }: Counted): number {
+  return lookedRequests === null ? 0 : requests - lookedRequests;
+}
+
+/** Returns the received bytes that may be missing in the sizes of these requests. */
+function maxUncountedBytes(connection: Counted): number {
+  return MAX_UNCOUNTED_BYTES + newRequestsOf(connection) * MAX_UNCOUNTED_REQUEST_BYTES;
 }
 
 /** Returns the size of a request, by its header fields. */

@@ -65,6 +65,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
         capture: null,
         planned: gateway.planned,
         bodyBytes: 0,
+        bodyHasEnded: false,
         responseHeaders: {},
       };
       // What may be captured is for the current configuration to say, however old the socket is.

@@ -52,7 +52,7 @@ for (const earlyBytes of [0, 40 * MIB]) {
         const headers = { host: "localhost", "content-length": String(40 * MIB) };
         listener.receive(socket, 80 + earlyBytes);
         const request = listener.request(40_001 + at, headers, "POST");
-        request.peer.admitted?.({ bodyBytes: 0 });
+        request.peer.admitted?.({ bodyBytes: 0, bodyHasEnded: false });
         listener.receive(socket, 40 * MIB - earlyBytes);
         await listener.world.advance(TWO_SWEEPS_MS / 2);
         await request.end();
@@ -72,7 +72,7 @@ for (const isAdmitted of [true, false]) {
       const headers = { host: "localhost", "transfer-encoding": "chunked" };
       if (socket !== undefined) listener.receive(socket, 100);
       const request = listener.request(40_001, headers, "POST");
-      if (isAdmitted) request.peer.admitted?.({ bodyBytes: 65 * MIB });
+      if (isAdmitted) request.peer.admitted?.({ bodyBytes: 65 * MIB, bodyHasEnded: false });
       if (socket !== undefined) listener.receive(socket, 65 * MIB);
       await request.end();
       await listener.world.advance(TWO_SWEEPS_MS);
@@ -89,7 +89,7 @@ for (const isRead of [false, true]) {
     await listener.world.advance(TWO_SWEEPS_MS);
     const headers = { host: "localhost", "transfer-encoding": "chunked" };
     const request = listener.request(40_001, headers, "POST");
-    request.peer.admitted?.({ bodyBytes: 40 * MIB });
+    request.peer.admitted?.({ bodyBytes: 40 * MIB, bodyHasEnded: false });
     listener.receive(socket, 105 * MIB);
     if (!isRead) socket.unreadBytes = 65 * MIB;
     await request.end();
@@ -156,7 +156,7 @@ async function requestMany(listener: ScriptedListener) {
   const headers = { host: "localhost", "content-length": String(65 * MIB) };
   listener.receive(first, 65 * MIB + 100);
   const request = listener.request(40_001, headers, "POST");
-  request.peer.admitted?.({ bodyBytes: 0 });
+  request.peer.admitted?.({ bodyBytes: 0, bodyHasEnded: false });
   return request;
 }
 
@@ -187,7 +187,7 @@ Deno.test("a body in chunks that ends after its client has come back does not be
   await listener.world.advance(5_000);
   const headers = { host: "localhost", "transfer-encoding": "chunked" };
   const request = listener.request(40_001, headers, "POST");
-  request.peer.admitted?.({ bodyBytes: 65 * MIB });
+  request.peer.admitted?.({ bodyBytes: 65 * MIB, bodyHasEnded: false });
   listener.sockets.open.delete(5);
   const socket = listener.connect(6, 40_001);
   await listener.world.advance(5_000);
@@ -222,12 +222,58 @@ Deno.test("a head, and a body that was not admitted, of more than 32 KiB ends it
     ...sizes.map((bytes) => ({ "content-length": String(bytes) })),
     ...sizes.map((bytes) => ({ "content-length": String(bytes) })),
   ].map((headers, at) => listener.request(40_001 + at, { host: "localhost", ...headers }));
-  for (const request of requests.slice(4)) request.peer.admitted?.({ bodyBytes: 0 });
+  for (const request of requests.slice(4)) {
+    request.peer.admitted?.({ bodyBytes: 0, bodyHasEnded: false });
+  }
   await listener.world.advance(1_000);
   assertEquals(listener.shutDown(), []);
   for (const request of requests) await request.end();
   await listener.world.advance(1_000);
   assertEquals(listener.shutDown(), [6, 8]);
+});
+
+/** The framing of the chunks of a request body, and what arrives besides. */
+interface Framing {
+  readonly framingBytes: number;
+  readonly unreadBytes?: number;
+  readonly hasEnded?: boolean;
+}
+
+/** Returns whether the connection ends after the response to each request of one connection. */
+async function lastOnes(framings: readonly Framing[], pauseMs = 0, isMultiplexed = false) {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [0]);
+  assert(socket !== undefined);
+  // No sweep has found its descriptor yet.
+  listener.sockets.lowestFree = () => 6;
+  const headers = { ...!isMultiplexed && { host: "localhost" }, "transfer-encoding": "chunked" };
+  const areLast: unknown[] = [];
+  for (const { framingBytes, unreadBytes = 0, hasEnded = true } of framings) {
+    const request = listener.request(40_001, headers, "POST");
+    request.peer.admitted?.({ bodyBytes: MIB, bodyHasEnded: hasEnded });
+    listener.receive(socket, 70 + MIB + framingBytes + unreadBytes);
+    socket.unreadBytes = unreadBytes;
+    areLast.push(request.peer.isLast?.());
+    await request.end();
+    await listener.world.advance(pauseMs);
+  }
+  assertEquals(listener.shutDown(), [], "the runtime ends it");
+  return areLast;
+}
+
+Deno.test("a request with more than 8 KiB of framing in its body is the last one of its connection", async () => {
+  const much = { framingBytes: 9 * KIB };
+  assertEquals(await lastOnes([{ framingBytes: 8 * KIB }]), [false]);
+  assertEquals(await lastOnes([much]), [true]);
+  assertEquals(await lastOnes([much], 0, true), [false], "over HTTP/2");
+  assertEquals(await lastOnes([{ framingBytes: 0, unreadBytes: 9 * KIB }]), [false], "a next one");
+  assertEquals(await lastOnes([{ ...much, hasEnded: false }]), [false], "amid its body");
+});
+
+Deno.test("the framing of bodies adds up until the next look", async () => {
+  const some = { framingBytes: 5 * KIB };
+  assertEquals(await lastOnes([some, some, some]), [false, true, true]);
+  assertEquals(await lastOnes([some, some, some], 5_000), [false, false, false]);
 });
 
 Deno.test("when the memory of the process grows by 16 MiB, unfinished heads are looked for at once", async () => {
