@@ -148,7 +148,10 @@ export async function open(
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
-    if (!isDelivering) timer.close();
+    if (!isDelivering) {
+      timer.close();
+      span?.settle();
+    }
   }
 
   /** Returns the characters that rules of privacy hold back. */
@@ -307,6 +310,8 @@ export async function open(
           span?.uses(() => usage);
           await body.cancel();
         }
+        span?.settle();
+        source.forget();
         memory.end(sentChars + searchedChars());
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was
@@ -380,6 +385,7 @@ export async function open(
       if (failure !== null) await body.cancel();
       timer.close();
       span?.uses(() => usage);
+      span?.settle();
       if (failure === null) {
         report.usage = usage;
         report.units = units ?? null;

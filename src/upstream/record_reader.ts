@@ -121,6 +121,11 @@ export function newRecordReader(
       maxBytes = Math.max(maxBytes, bytes);
       isParsed = false;
     },
+    /** Forgets what is kept for the counts of the stream. */
+    forget(): void {
+      latest = [];
+      unread = "";
+    },
     /** Returns the characters of the unfinished record and of the latest group. */
     heldChars: (): number => framing.held() + tail.length() + charsOf(latest),
     /**
