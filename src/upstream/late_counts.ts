@@ -1,6 +1,7 @@
 import type { Usage } from "../core/stream/events.ts";
 import { atPace } from "../core/at_once.ts";
 import { parseJson } from "../core/json/json.ts";
+import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { utf8Steps } from "../formats/utf8.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
 import { type LargeCounts, largeCounts } from "./large_counts.ts";
@@ -14,9 +15,6 @@ const FINISH = /"finish_reason"\s*:\s*"/;
  * counts.
  */
 const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
-
-/** Longest record that is parsed for its counts once more: the parse of any text has a bound. */
-const MAX_PARSED_CHARS = 1024 * 1024;
 
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -34,7 +32,7 @@ export function areCountsAwaited(source: RecordReader, known: Usage | null): boo
 
 /**
  * Returns the counts of a stream with those in its latest records, which its translation may have
- * refused, and the bytes of text in the longest of them that is too large to be parsed.
+ * refused, and the bytes of text in the longest of them. Only short ones are parsed at once.
  */
 export async function withLatest(
   known: Usage | null,
@@ -44,7 +42,7 @@ export async function withLatest(
   let usage = known;
   let textBytes = 0;
   for (const { data } of source.latest()) {
-    if (data.length <= MAX_PARSED_CHARS) {
+    if (data.length <= MAX_UNSCANNED_CHARS) {
       usage = mergeUsage(usage, countsIn(data));
       continue;
     }
@@ -55,9 +53,11 @@ export async function withLatest(
   return { usage, textBytes };
 }
 
+/** Returns the counts in a short record; null for a long one, which is not parsed at once. */
 function countsIn(data: string): Usage | null {
+  if (data.length > MAX_UNSCANNED_CHARS) return null;
   const mayCount = data.includes("usage") || data.includes("eval_count");
-  return mayCount && data.length <= MAX_PARSED_CHARS ? reportedUsage(parseJson(data)) : null;
+  return mayCount ? reportedUsage(parseJson(data)) : null;
 }
 
 /** Reads a stream to its end without a translation, and returns the same of all its records. */
