@@ -1,10 +1,8 @@
 import type { Usage } from "../core/stream/events.ts";
-import { atPace } from "../core/at_once.ts";
 import { parseJson } from "../core/json/json.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
-import { utf8Steps } from "../formats/utf8.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
-import { type LargeCounts, largeCounts } from "./large_counts.ts";
+import type { LargeCounts, LargeCountsReader } from "./large_counts.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** End of a choice in a chunk of chat or text completions, which precedes the counts. */
@@ -37,7 +35,7 @@ export function areCountsAwaited(source: RecordReader, known: Usage | null): boo
 export async function withLatest(
   known: Usage | null,
   source: RecordReader,
-  turn: () => Promise<void> | null,
+  largeCounts: LargeCountsReader,
 ): Promise<LargeCounts> {
   let usage = known;
   let textBytes = 0;
@@ -46,7 +44,7 @@ export async function withLatest(
       usage = mergeUsage(usage, countsIn(data));
       continue;
     }
-    const large = await largeCounts(await atPace({ next: turn }, utf8Steps(data)), turn);
+    const large = await largeCounts(data);
     usage = mergeUsage(usage, large.usage);
     textBytes = Math.max(textBytes, large.textBytes);
   }
@@ -64,15 +62,15 @@ function countsIn(data: string): Usage | null {
 export async function readCounts(
   known: Usage | null,
   source: RecordReader,
-  turn: () => Promise<void> | null,
+  largeCounts: LargeCountsReader,
 ): Promise<LargeCounts> {
   source.readOn(MAX_READ_BYTES);
-  let { usage, textBytes } = await withLatest(known, source, turn);
+  let { usage, textBytes } = await withLatest(known, source, largeCounts);
   for (;;) {
     if (source.latest().some(({ data }) => data === "[DONE]")) return { usage, textBytes };
     const group = await source.next();
     if (!group.ok || group.value === null) return { usage, textBytes };
-    const latest = await withLatest(usage, source, turn);
+    const latest = await withLatest(usage, source, largeCounts);
     usage = latest.usage;
     textBytes = Math.max(textBytes, latest.textBytes);
   }

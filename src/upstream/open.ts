@@ -37,7 +37,7 @@ import { commitBytes } from "./deliver_bytes.ts";
 import { commit, contentFiltered, uncommitted } from "./deliver.ts";
 import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
-import { type LargeCounts, largeCounts } from "./large_counts.ts";
+import { type LargeCounts, newLargeCounts } from "./large_counts.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
@@ -188,9 +188,11 @@ export async function open(
   }
 
   /** Counts what a whole response says that is too large to be parsed. */
-  async function refuse(bytes: Uint8Array, { turn }: BodyReader): Promise<void> {
+  async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
     if (meter === null && span === null) return;
-    const { usage, textBytes } = await largeCounts(bytes, turn);
+    isLate = () => true;
+    timer.linger();
+    const { usage, textBytes } = await newLargeCounts(body)(bytes);
     reported(() => usage);
     meter?.refuse(textBytes);
   }
@@ -303,8 +305,8 @@ export async function open(
           if (isLate() || (isCharged && isUnusable(failure))) {
             isReadingOn = true;
             timer.linger();
-            latest = await readCounts(usage, source, body.turn);
-          } else if (meter !== null) latest = await withLatest(usage, source, body.turn);
+            latest = await readCounts(usage, source, newLargeCounts(body));
+          } else if (meter !== null) latest = await withLatest(usage, source, newLargeCounts(body));
           if (latest !== null) usage = latest.usage;
           if (latest !== null && isTooLarge(failure)) meter?.refuse(latest.textBytes);
           span?.uses(() => usage);

@@ -1,5 +1,6 @@
 import { success } from "../../src/core/failure/result.ts";
 import { newSseFraming } from "../../src/formats/sse.ts";
+import { newLargeCounts } from "../../src/upstream/large_counts.ts";
 import { readCounts } from "../../src/upstream/late_counts.ts";
 import { newRecordReader } from "../../src/upstream/record_reader.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -19,15 +20,16 @@ function bodyOf(...texts: readonly string[]) {
       turns++;
       return null;
     },
+    isOver: () => false,
     turnToParse: () => null,
     turns: () => turns,
   };
 }
 
-Deno.test("records above 64 KiB are read for counts in turns, of which each has 256 KiB", async () => {
+Deno.test("records above 64 KiB are read for counts in turns, of which each reads 256 KiB", async () => {
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
   const record = `data: ${JSON.stringify({ keys: "x".repeat(700 * 1024), usage })}\n\n`;
   const body = bodyOf(record, `data: [DONE]\n\n`);
-  const counts = await readCounts(null, newRecordReader(body, newSseFraming()), body.turn);
-  assertEquals([counts.usage?.total, body.turns()], [3, 6]);
+  const counts = await readCounts(null, newRecordReader(body, newSseFraming()), newLargeCounts(body));
+  assertEquals([counts.usage?.total, body.turns()], [3, 7]);
 });
