@@ -21,6 +21,8 @@ const MAX_COUNTS_BYTES = 64 * 1024;
  */
 const MAX_STEPS = 16_000_000;
 
+const OPEN_OBJECT = 123;
+
 /** Counts of an answer that is too large to be parsed. */
 export interface LargeCounts {
   /** Null if the provider reports none. */
@@ -71,7 +73,7 @@ export function newLargeCounts(
     const value = countsIn(scan);
     for (const name of HOLDERS) {
       const holder = scan.member(name);
-      if (holder !== null) value[name] = countsIn(await scanned(holder, ["usage"]));
+      if (holder?.[0] === OPEN_OBJECT) value[name] = countsIn(await scanned(holder, ["usage"]));
     }
     return { usage: reportedUsage(value), textBytes: scan.stringBytes() };
   };

@@ -42,3 +42,11 @@ Deno.test("a text is read no further once its call is cancelled, and has the cou
   assertEquals(Math.round(textBytes / 1024), 768);
   assertEquals(await readerOf(0).read("x".repeat(4 * 1024 * 1024)), { usage: null, textBytes: 0 });
 });
+
+Deno.test("a `response` that is no object hides no counts", async () => {
+  for (const response of ["null", '"x"', "[]"]) {
+    const message = `"message":{"content":"x"},"prompt_eval_count":1,"eval_count":2`;
+    const local = await readerOf().read(`{"response":${response},${message}}`);
+    assertEquals(local.usage?.total, 3);
+  }
+});
