@@ -8,6 +8,7 @@ import {
   cancelled,
   failed,
   invalidResponse,
+  responseTooLarge,
   type Result,
   success,
 } from "../core/failure/result.ts";
@@ -94,6 +95,7 @@ export async function open(
   // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
+  const isCharged = isChargedKey(call.client.key) && candidate.billing !== "none";
   const url = upstreamUrl(provider, candidate.request.path);
   let headers = candidateHeaders(call, candidate);
   if (candidate.target.account.credential !== null) {
@@ -209,12 +211,18 @@ export async function open(
     else timer.contentArrived();
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
+      const { limit = MAX_RESPONSE_BYTES } = reader;
+      // What is too large for the handler may have its counts at its end.
       const bytes = await readAll(
         body,
-        reader.limit ?? MAX_RESPONSE_BYTES,
+        isCharged ? MAX_RESPONSE_BYTES : limit,
         (beginning) => refuse(beginning, body),
       );
       if (!bytes.ok) return bytes;
+      if (bytes.value.length > limit) {
+        await refuse(bytes.value, body);
+        return responseTooLarge("The provider's response is too large.");
+      }
       memory.end(bytes.value.length);
       span?.receivedBody(bytes.value);
       const checked = checkJson(bytes.value, body.turn, reader.needed);
@@ -262,7 +270,6 @@ export async function open(
       reader,
       span === null ? null : (records) => span.receivedRecords(records),
     );
-    const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
     let sentChars = 0, waitingBytes = 0, holdBytes = 0;

@@ -19,10 +19,10 @@ function logprobs(count: number): JsonObject[] {
 
 /** Returns what one call of this path is charged for that response of the provider. */
 async function charged(path: string, body: JsonObject, type: string, response: string) {
-  const via = path === "/v1/responses" ? ", upstream_request_type: responses" : "";
+  const via = path.startsWith("/v1/responses") ? ", upstream_request_type: responses" : "";
   const gateway = limitedGateway(LIMITS, {
     providers: `
-providers: {up: {type: compat, base_url: "http://up", api_key: sk-a}}
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-a, capabilities: {response_compaction: true}}}
 routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
 retry: {enabled: false}
 pricing: {"up/*": {input: 2, output: 1}}
@@ -124,4 +124,23 @@ Deno.test("an answer that is too large to be read is charged by its text, if its
   const cut = await charged("/v1/chat/completions", streamed, "text/event-stream", stream);
   assertEquals([cut.status, cut.isEstimated], [502, true]);
   assert(cut.tokens >= 5 * MIB / 4);
+});
+
+Deno.test("counts behind the output of a native response above 16 MiB are charged", async () => {
+  const output = { type: "image_generation_call", id: "ig_1", result: "A".repeat(17 * MIB) };
+  const response = { id: "resp_1", object: "response", created_at: 1, model: "m" };
+  const whole = JSON.stringify({
+    ...response,
+    status: "completed",
+    output: [output],
+    usage: responsesUsage(COUNTS),
+  });
+  for (const path of ["/v1/responses", "/v1/responses/compact"]) {
+    const body = path === "/v1/responses" ? { input: "Hi", store: false } : { input: "Hi" };
+    assertEquals(await charged(path, body, "application/json", whole), {
+      status: 502,
+      tokens: 8_010,
+      isEstimated: false,
+    });
+  }
 });
