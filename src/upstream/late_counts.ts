@@ -67,11 +67,15 @@ export async function readCounts(
   source.readOn(MAX_READ_BYTES);
   let { usage, textBytes } = await withLatest(known, source, largeCounts);
   for (;;) {
-    if (source.latest().some(({ data }) => data === "[DONE]")) return { usage, textBytes };
+    const before = source.latest();
+    if (before.some(({ data }) => data === "[DONE]")) return { usage, textBytes };
     const group = await source.next();
+    // The end of a body without records makes one of all its text.
+    if (source.latest() !== before) {
+      const latest = await withLatest(usage, source, largeCounts);
+      usage = latest.usage;
+      textBytes = Math.max(textBytes, latest.textBytes);
+    }
     if (!group.ok || group.value === null) return { usage, textBytes };
-    const latest = await withLatest(usage, source, largeCounts);
-    usage = latest.usage;
-    textBytes = Math.max(textBytes, latest.textBytes);
   }
 }

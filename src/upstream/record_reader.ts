@@ -10,9 +10,6 @@ import { checkJson } from "./json_bounds.ts";
 /** Largest record of a stream, unless its handler takes more. */
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
-/** Text without records that is kept for the counts in it. */
-const MAX_UNREAD_CHARS = 1024 * 1024;
-
 const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
@@ -94,7 +91,7 @@ export function newRecordReader(
   }
 
   function keep(text: string) {
-    if (latest.length === 0 && unread.length < MAX_UNREAD_CHARS) unread += text;
+    if (latest.length === 0 && unread.length < maxBytes) unread += text;
   }
 
   async function last(): Promise<Result<readonly StreamRecord[] | null>> {
@@ -104,6 +101,7 @@ export function newRecordReader(
     keep(text);
     const records = await bounded(checked([...framing.push(text), ...framing.end()]));
     if (latest.length === 0) latest = [{ event: null, data: unread, raw: null }];
+    unread = "";
     return records.ok && records.value.length === 0 ? success(null) : records;
   }
 
@@ -126,8 +124,9 @@ export function newRecordReader(
       latest = [];
       unread = "";
     },
-    /** Returns the characters of the unfinished record and of the latest group. */
-    heldChars: (): number => framing.held() + tail.length() + charsOf(latest),
+    /** Returns the characters of the unfinished record, of text without any, and of the latest group. */
+    heldChars: (): number =>
+      Math.max(framing.held(), unread.length) + tail.length() + charsOf(latest),
     /**
      * Returns the next records, at least one; null at the end. A record over the limit is a fault.
      */

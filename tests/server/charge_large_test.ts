@@ -144,3 +144,23 @@ Deno.test("counts behind the output of a native response above 16 MiB are charge
     });
   }
 });
+
+Deno.test("counts of a large whole answer instead of a stream are charged", async () => {
+  const [choice] = COMPLETION.choices as readonly JsonObject[];
+  const parts = Array(2_000).fill("y".repeat(1_000));
+  const long = { ...COMPLETION, choices: [{ ...choice, parts }], usage: chatUsage(COUNTS) };
+  const longer = { ...long, parts: [...parts, ...parts] };
+  const request = { ...MESSAGES, stream: true };
+  for (const value of [long, longer]) {
+    for (const indent of [0, 1]) {
+      const text = JSON.stringify(value, null, indent);
+      for (const type of ["application/json", "text/event-stream"]) {
+        assertEquals(await charged("/v1/chat/completions", request, type, text), {
+          status: 502,
+          tokens: 8_010,
+          isEstimated: false,
+        });
+      }
+    }
+  }
+});
