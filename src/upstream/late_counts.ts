@@ -58,7 +58,10 @@ function countsIn(data: string): Usage | null {
   return mayCount ? reportedUsage(parseJson(data)) : null;
 }
 
-/** Reads a stream to its end without a translation, and returns the same of all its records. */
+/**
+ * Reads a stream to its end without a translation, and returns the same of all its records. One that
+ * is too large for that, or is cut off, is all text.
+ */
 export async function readCounts(
   known: Usage | null,
   source: RecordReader,
@@ -76,6 +79,8 @@ export async function readCounts(
       usage = latest.usage;
       textBytes = Math.max(textBytes, latest.textBytes);
     }
-    if (!group.ok || group.value === null) return { usage, textBytes };
+    if (!group.ok || group.value === null) {
+      return { usage, textBytes: Math.max(textBytes, source.unfinishedChars()) };
+    }
   }
 }

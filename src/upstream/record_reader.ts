@@ -35,6 +35,8 @@ export function newRecordReader(
   /** False once no record is parsed any more. */
   let isParsed = true;
   let latest: readonly StreamRecord[] = [];
+  /** Characters of the record that the end of the body has cut off. */
+  let cutChars = 0;
   /** Text before the first record with data: of a body that is no stream, all of it. */
   let unread = "";
 
@@ -99,7 +101,11 @@ export function newRecordReader(
     const text = utf8Text(tail.takeWith(new Uint8Array(0)));
     if (text === null) return notText();
     keep(text);
-    const records = await bounded(checked([...framing.push(text), ...framing.end()]));
+    const whole = framing.push(text);
+    const held = framing.held();
+    const rest = framing.end();
+    if (rest.length === 0) cutChars = held;
+    const records = await bounded(checked([...whole, ...rest]));
     if (latest.length === 0) latest = [{ event: null, data: unread, raw: null }];
     unread = "";
     return records.ok && records.value.length === 0 ? success(null) : records;
@@ -119,6 +125,8 @@ export function newRecordReader(
       maxBytes = Math.max(maxBytes, bytes);
       isParsed = false;
     },
+    /** Returns the characters of the record that is unfinished, also if it will not be finished. */
+    unfinishedChars: (): number => ended ? cutChars : framing.held() + tail.length(),
     /** Forgets what is kept for the counts of the stream. */
     forget(): void {
       latest = [];

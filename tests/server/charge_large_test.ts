@@ -11,14 +11,29 @@ const COUNTS = { input: 10, output: 8_000, cached: 0 };
 
 const MIB = 1024 * 1024;
 
+/** Time after which the gateway does not wait for counts any more. */
+const LATE_MS = 5_000;
+
 /** Positions of a text with the most likely tokens at each, about 900 bytes for one. */
 function logprobs(count: number): JsonObject[] {
   const likely = { token: "tok", logprob: -1.5, bytes: [116, 111] };
   return Array(count).fill({ ...likely, top_logprobs: Array(20).fill(likely) });
 }
 
+/** A body that never ends. */
+interface Stalling {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Resolves once all that it has was read. */
+  readonly stalled: Promise<void>;
+}
+
 /** Returns what one call of this path is charged for that response of the provider. */
-async function charged(path: string, body: JsonObject, type: string, response: string) {
+async function charged(
+  path: string,
+  body: JsonObject,
+  type: string,
+  response: string | Stalling,
+) {
   const via = path.startsWith("/v1/responses") ? ", upstream_request_type: responses" : "";
   const gateway = limitedGateway(LIMITS, {
     providers: `
@@ -27,14 +42,22 @@ routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
 retry: {enabled: false}
 pricing: {"up/*": {input: 2, output: 1}}
 `,
-    fetch: () => answers(200, response, { "content-type": type }),
+    fetch: () =>
+      typeof response === "string"
+        ? answers(200, response, { "content-type": type })
+        : Promise.resolve(new Response(response.body, { headers: { "content-type": type } })),
   });
   const request = new Request(`http://localhost${path}`, {
     method: "POST",
     headers: { host: "localhost", ...keyOf("ada") },
     body: JSON.stringify({ model: "m", ...body }),
   });
-  const { status, body: sent } = await gateway.app(request);
+  const responding = gateway.app(request);
+  if (typeof response !== "string") {
+    await response.stalled;
+    await gateway.world.advance(LATE_MS);
+  }
+  const { status, body: sent } = await responding;
   await sent?.pipeTo(new WritableStream());
   await gateway.world.advance(10_000);
   const { quotas, reports } = await chargesOf(gateway);
@@ -163,4 +186,49 @@ Deno.test("counts of a large whole answer instead of a stream are charged", asyn
       }
     }
   }
+});
+
+Deno.test("a record that is too large to be read, or is cut off, is charged by its length", async () => {
+  const request = { ...MESSAGES, stream: true };
+  const sent = Math.ceil(JSON.stringify({ model: "m", ...request }).length / 4);
+  const record = (mib: number) => sse({ choices: [{ delta: { content: "x".repeat(mib * MIB) } }] });
+  const small = sse({ choices: [{ index: 0, delta: { content: "Hi" } }] });
+  const bodies = [
+    [record(66), 64],
+    [`${small}${record(66)}`, 64],
+    [record(5).trimEnd(), 5],
+    [`${small}${record(5).trimEnd()}`, 5],
+  ] as const;
+  for (const [body, mib] of bodies) {
+    const { tokens, isEstimated } = await charged(
+      "/v1/chat/completions",
+      request,
+      "text/event-stream",
+      body,
+    );
+    assertEquals([Math.round(4 * (tokens - sent) / MIB), isEstimated], [mib, true]);
+  }
+});
+
+Deno.test("a record that has not arrived within 5 s is charged by what has arrived", async () => {
+  const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
+  let left = 6;
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      if (left-- === 6) controller.enqueue(new TextEncoder().encode("data: {"));
+      else if (left >= 0) controller.enqueue(new Uint8Array(MIB).fill(32));
+      else {
+        stall();
+        return new Promise(() => {});
+      }
+    },
+  });
+  const { tokens, isEstimated } = await charged(
+    "/v1/chat/completions",
+    { ...MESSAGES, stream: true },
+    "text/event-stream",
+    { body, stalled },
+  );
+  assertEquals([Math.round(4 * tokens / MIB), isEstimated], [5, true]);
 });

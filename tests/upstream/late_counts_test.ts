@@ -30,6 +30,10 @@ Deno.test("records above 64 KiB are read for counts in turns, of which each read
   const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
   const record = `data: ${JSON.stringify({ keys: "x".repeat(700 * 1024), usage })}\n\n`;
   const body = bodyOf(record, `data: [DONE]\n\n`);
-  const counts = await readCounts(null, newRecordReader(body, newSseFraming()), newLargeCounts(body));
+  const counts = await readCounts(
+    null,
+    newRecordReader(body, newSseFraming()),
+    newLargeCounts(body),
+  );
   assertEquals([counts.usage?.total, body.turns()], [3, 7]);
 });
