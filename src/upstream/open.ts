@@ -35,7 +35,7 @@ import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
-import { commit, contentFiltered, uncommitted } from "./deliver.ts";
+import { commit, contentFiltered, TOO_MUCH_WAITING, uncommitted } from "./deliver.ts";
 import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
 import { type LargeCounts, newLargeCounts } from "./large_counts.ts";
@@ -427,8 +427,8 @@ function isUnusable(failure: Failure): boolean {
 }
 
 /** True if the provider has answered with more than can be read, which it bills. */
-function isTooLarge({ kind }: Failure): boolean {
-  return kind === "upstream_response_too_large";
+function isTooLarge(failure: Failure): boolean {
+  return failure.kind === "upstream_response_too_large" && failure !== TOO_MUCH_WAITING;
 }
 
 /** Returns the content type of a response in lower case, without parameters, or an empty text. */

@@ -23,8 +23,8 @@ function logprobs(count: number): JsonObject[] {
 /** A body that never ends. */
 interface Stalling {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Resolves once all that it has was read. */
-  readonly stalled: Promise<void>;
+  /** Resolves once all that it has was read; null if time stands still until the response. */
+  readonly stalled: Promise<void> | null;
 }
 
 /** Returns what one call of this path is charged for that response of the provider. */
@@ -53,7 +53,7 @@ pricing: {"up/*": {input: 2, output: 1}}
     body: JSON.stringify({ model: "m", ...body }),
   });
   const responding = gateway.app(request);
-  if (typeof response !== "string") {
+  if (typeof response !== "string" && response.stalled !== null) {
     await response.stalled;
     await gateway.world.advance(LATE_MS);
   }
@@ -231,4 +231,18 @@ Deno.test("a record that has not arrived within 5 s is charged by what has arriv
     { body, stalled },
   );
   assertEquals([Math.round(4 * tokens / MIB), isEstimated], [5, true]);
+});
+
+Deno.test("a stream that begins with too much without content fails at once, and costs nothing", async () => {
+  const body = new ReadableStream({
+    type: "bytes",
+    start: (controller) => controller.enqueue(new TextEncoder().encode(": x\n\n".repeat(1_500))),
+  });
+  const request = { ...MESSAGES, stream: true };
+  const stream = { body, stalled: null };
+  assertEquals(await charged("/v1/chat/completions", request, "text/event-stream", stream), {
+    status: 502,
+    tokens: 0,
+    isEstimated: false,
+  });
 });
