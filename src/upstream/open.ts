@@ -189,14 +189,18 @@ export async function open(
     return call.cancellation.reason !== null;
   }
 
-  /** Counts what a whole response says that is too large to be parsed. */
+  /**
+   * Counts what a whole response says that is too large to be parsed. The strings of one that has no
+   * text, such as a ranking, are no output.
+   */
   async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
     if (meter === null && span === null) return;
     isLate = () => true;
     timer.linger();
     const { usage, textBytes } = await newLargeCounts(body)(bytes);
     reported(() => usage);
-    meter?.refuse(textBytes);
+    const { operation } = report.endpoint;
+    if (operation === "chat" || operation === "text_completion") meter?.refuse(textBytes);
   }
 
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {

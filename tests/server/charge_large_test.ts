@@ -37,7 +37,7 @@ async function charged(
   const via = path.startsWith("/v1/responses") ? ", upstream_request_type: responses" : "";
   const gateway = limitedGateway(LIMITS, {
     providers: `
-providers: {up: {type: compat, base_url: "http://up", api_key: sk-a, capabilities: {response_compaction: true}}}
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-a, capabilities: {response_compaction: true, relay: [rerank]}}}
 routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
 retry: {enabled: false}
 pricing: {"up/*": {input: 2, output: 1}}
@@ -245,4 +245,18 @@ Deno.test("a stream that begins with too much without content fails at once, and
     tokens: 0,
     isEstimated: false,
   });
+});
+
+Deno.test("strings in a large answer without text are no output", async () => {
+  const sent = (body: JsonObject) => Math.ceil(JSON.stringify({ model: "m", ...body }).length / 4);
+  const large = JSON.stringify({ data: [{ embedding: "A".repeat(2 * MIB) }], deep: 1 })
+    .replace(/1\}$/, `${"[".repeat(700)}${"]".repeat(700)}}`);
+  const bodies: readonly (readonly [string, JsonObject])[] = [
+    ["/v1/embeddings", { input: "Hi" }],
+    ["/v1/rerank", { query: "Hi", documents: ["a"] }],
+  ];
+  for (const [path, body] of bodies) {
+    const { tokens } = await charged(path, body, "application/json", large);
+    assertEquals([path, tokens], [path, sent(body)]);
+  }
 });
