@@ -59,8 +59,8 @@ function countsIn(data: string): Usage | null {
 }
 
 /**
- * Reads a stream to its end without a translation, and returns the same of all its records. One that
- * is too large for that, or is cut off, is all text.
+ * Reads a stream to its end without a translation, and returns the same of all its records. One
+ * that is too large for that, or is cut off, is all text.
  */
 export async function readCounts(
   known: Usage | null,

@@ -190,8 +190,8 @@ export async function open(
   }
 
   /**
-   * Counts what a whole response says that is too large to be parsed. The strings of one that has no
-   * text, such as a ranking, are no output.
+   * Counts what a whole response says that is too large to be parsed. The strings of one that has
+   * no text, such as a ranking, are no output.
    */
   async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
     if (meter === null && span === null) return;

@@ -132,7 +132,7 @@ export function newRecordReader(
       latest = [];
       unread = "";
     },
-    /** Returns the characters of the unfinished record, of text without any, and of the latest group. */
+    /** Returns the characters of the unfinished record or text, and of the latest group. */
     heldChars: (): number =>
       Math.max(framing.held(), unread.length) + tail.length() + charsOf(latest),
     /**

@@ -23,7 +23,7 @@ function logprobs(count: number): JsonObject[] {
 /** A body that never ends. */
 interface Stalling {
   readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
-  /** Resolves once all that it has was read; null if time stands still until the response. */
+  /** Resolves once all that it has was read; null if the clock is not moved until the response. */
   readonly stalled: Promise<void> | null;
 }
 
