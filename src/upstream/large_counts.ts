@@ -16,7 +16,7 @@ const MAX_COUNTS_BYTES = 64 * 1024;
 
 /**
  * Maximum number of steps, as they are counted for parsing, in which the large texts of one attempt
- * are read for counts: about 0.3 s. A response of 4,000 tokens with the 20 most likely ones for
+ * are read for counts: up to 0.5 s. A response of 4,000 tokens with the 20 most likely ones for
  * each takes 1.7 million, and twice as many within an event.
  */
 const MAX_STEPS = 16_000_000;
