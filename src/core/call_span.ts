@@ -46,4 +46,6 @@ export interface AttemptSpan {
   receivedRecords(records: readonly StreamRecord[]): void;
   /** Sets the source of the counts that the provider has reported; the last one counts. */
   uses(counts: () => Usage | null): void;
+  /** Reads the counts: the attempt has ended, and their source refers to all of it. */
+  settle(): void;
 }

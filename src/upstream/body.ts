@@ -28,6 +28,8 @@ export interface BodyReader {
   readonly declaredLength: number | null;
   /** Returns a promise of the turn for more work with the body; null if it may be done now. */
   turn(): Promise<void> | null;
+  /** True once the response is read no more: its call or its attempt is cancelled. */
+  isOver(): boolean;
   /** Returns a promise of the turn in which a text of this size is parsed; null for now. */
   turnToParse(bytes: number): Promise<void> | null;
   /** Counts what is held of the response; absent if it belongs to no call. */
@@ -86,6 +88,7 @@ export function openBody(
     },
     declaredLength: declaredLength(response),
     turn: () => turns.next("rest"),
+    isOver: () => cancellation.isCancelled,
     turnToParse: (bytes) => turnForText(turns, bytes),
     ...memory !== undefined && { memory },
   };
@@ -126,7 +129,7 @@ const MIN_RESERVED_BYTES = 256 * 1024;
 
 /**
  * Returns the whole body; a fault if it is larger than `limit` bytes. `onTooLarge` receives its
- * beginning then.
+ * beginning then, before the response is cancelled.
  */
 export async function readAll(
   reader: BodyReader,
@@ -146,8 +149,12 @@ export async function readAll(
     const at = size;
     size += piece.value.length;
     if (size > (room?.length ?? limit)) {
+      if (onTooLarge !== undefined) {
+        const beginning = room ?? joined(pieces);
+        pieces.length = 0;
+        await onTooLarge(beginning);
+      }
       await reader.cancel();
-      await onTooLarge?.(room ?? joined(pieces));
       return responseTooLarge("The provider's response is too large.");
     }
     // The next read reuses the buffer of this read.

@@ -223,7 +223,7 @@ function pushGroup(
     pushAll(records, out.value);
     const isWaiting = budget !== null && record !== null && records.length === 0;
     if (isWaiting && !budget.admits(record, translation.isHolding?.() ?? false)) {
-      return { records, terminal: null, failure: tooMuchWaiting() };
+      return { records, terminal: null, failure: TOO_MUCH_WAITING };
     }
   }
   return { records, terminal: null, failure: null };
@@ -238,10 +238,9 @@ export function contentFiltered(): Failure {
   }).failure;
 }
 
-function tooMuchWaiting(): Failure {
-  return responseTooLarge("The provider's stream began with too much that carries nothing.")
-    .failure;
-}
+/** Failure of a stream of which nothing was large: it has begun with too much without content. */
+export const TOO_MUCH_WAITING: Failure =
+  responseTooLarge("The provider's stream began with too much that carries nothing.").failure;
 
 /**
  * Translates one record. A codec that throws is a bug, and the client still receives one terminal.

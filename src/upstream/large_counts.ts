@@ -1,7 +1,9 @@
 import { type JsonObject, parseJson } from "../core/json/json.ts";
 import type { Usage } from "../core/stream/events.ts";
-import { type JsonScan, scanJson } from "../formats/json_scan.ts";
+import { type JsonScan, newJsonScan } from "../formats/json_scan.ts";
+import { utf8Steps } from "../formats/utf8.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
+import type { BodyReader } from "./body.ts";
 
 /** Members with token counts. */
 const COUNTS = ["usage", "prompt_eval_count", "eval_count"] as const;
@@ -12,6 +14,15 @@ const HOLDERS = ["response", "message"] as const;
 /** Largest member with counts. */
 const MAX_COUNTS_BYTES = 64 * 1024;
 
+/**
+ * Maximum number of steps, as they are counted for parsing, in which the large texts of one attempt
+ * are read for counts: up to 0.5 s. A response of 4,000 tokens with the 20 most likely ones for
+ * each takes 1.7 million, and twice as many within an event.
+ */
+const MAX_STEPS = 16_000_000;
+
+const OPEN_OBJECT = 123;
+
 /** Counts of an answer that is too large to be parsed. */
 export interface LargeCounts {
   /** Null if the provider reports none. */
@@ -20,24 +31,52 @@ export interface LargeCounts {
   readonly textBytes: number;
 }
 
+/** Reads the counts in a JSON text, or in UTF-8 bytes of one. */
+export type LargeCountsReader = (text: string | Uint8Array) => Promise<LargeCounts>;
+
 /**
- * Reads the counts in a JSON text that is too large to be parsed, also in one of which only the
- * beginning is known. Counts behind more than `MAX_LEVELS` levels are not found. Each piece of the
- * scan waits for its `turn`.
+ * Returns the reader of the counts in texts of one attempt that are too large to be parsed, also in
+ * those of which only the beginning is known. Counts behind more than `MAX_LEVELS` levels are not
+ * found, nor those behind `MAX_STEPS` of all texts. Each piece waits for its turn, and the last one
+ * is that after which the body is read no more.
  */
-export async function largeCounts(
-  bytes: Uint8Array,
-  turn: () => Promise<void> | null,
-): Promise<LargeCounts> {
-  const find = (text: Uint8Array, needed: readonly string[]) =>
-    scanJson(text, { maxSteps: Infinity, needed }, turn);
-  const scan = await find(bytes, [...COUNTS, ...HOLDERS]);
-  const value: JsonObject = countsIn(scan);
-  for (const name of HOLDERS) {
-    const holder = scan.member(name);
-    if (holder !== null) value[name] = countsIn(await find(holder, ["usage"]));
+export function newLargeCounts(
+  { turn, isOver }: Pick<BodyReader, "turn" | "isOver">,
+): LargeCountsReader {
+  let stepsLeft = MAX_STEPS;
+
+  /** Waits for the turn of the next piece. False if nothing needs it. */
+  async function goOn(): Promise<boolean> {
+    await turn();
+    return !isOver();
   }
-  return { usage: reportedUsage(value), textBytes: scan.stringBytes() };
+
+  async function bytesOf(text: string): Promise<Uint8Array> {
+    const encoding = utf8Steps(text);
+    while (await goOn()) {
+      const step = encoding.next();
+      if (step.done === true) return step.value;
+    }
+    return new Uint8Array(0);
+  }
+
+  async function scanned(bytes: Uint8Array, needed: readonly string[]): Promise<JsonScan> {
+    const scan = newJsonScan(bytes, { maxSteps: stepsLeft, needed });
+    while (await goOn() && !scan.next());
+    stepsLeft -= scan.steps();
+    return scan;
+  }
+
+  return async (text) => {
+    const bytes = typeof text === "string" ? await bytesOf(text) : text;
+    const scan = await scanned(bytes, [...COUNTS, ...HOLDERS]);
+    const value = countsIn(scan);
+    for (const name of HOLDERS) {
+      const holder = scan.member(name);
+      if (holder?.[0] === OPEN_OBJECT) value[name] = countsIn(await scanned(holder, ["usage"]));
+    }
+    return { usage: reportedUsage(value), textBytes: scan.stringBytes() };
+  };
 }
 
 function countsIn(scan: JsonScan): JsonObject {

@@ -1,9 +1,8 @@
 import type { Usage } from "../core/stream/events.ts";
-import { atPace } from "../core/at_once.ts";
 import { parseJson } from "../core/json/json.ts";
-import { utf8Steps } from "../formats/utf8.ts";
+import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
-import { type LargeCounts, largeCounts } from "./large_counts.ts";
+import type { LargeCounts, LargeCountsReader } from "./large_counts.ts";
 import type { RecordReader } from "./record_reader.ts";
 
 /** End of a choice in a chunk of chat or text completions, which precedes the counts. */
@@ -14,9 +13,6 @@ const FINISH = /"finish_reason"\s*:\s*"/;
  * counts.
  */
 const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
-
-/** Longest record that is parsed for its counts once more: the parse of any text has a bound. */
-const MAX_PARSED_CHARS = 1024 * 1024;
 
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -34,46 +30,57 @@ export function areCountsAwaited(source: RecordReader, known: Usage | null): boo
 
 /**
  * Returns the counts of a stream with those in its latest records, which its translation may have
- * refused, and the bytes of text in the longest of them that is too large to be parsed.
+ * refused, and the bytes of text in the longest of them. Only short ones are parsed at once.
  */
 export async function withLatest(
   known: Usage | null,
   source: RecordReader,
-  turn: () => Promise<void> | null,
+  largeCounts: LargeCountsReader,
 ): Promise<LargeCounts> {
   let usage = known;
   let textBytes = 0;
   for (const { data } of source.latest()) {
-    if (data.length <= MAX_PARSED_CHARS) {
+    if (data.length <= MAX_UNSCANNED_CHARS) {
       usage = mergeUsage(usage, countsIn(data));
       continue;
     }
-    const large = await largeCounts(await atPace({ next: turn }, utf8Steps(data)), turn);
+    const large = await largeCounts(data);
     usage = mergeUsage(usage, large.usage);
     textBytes = Math.max(textBytes, large.textBytes);
   }
   return { usage, textBytes };
 }
 
+/** Returns the counts in a short record; null for a long one, which is not parsed at once. */
 function countsIn(data: string): Usage | null {
+  if (data.length > MAX_UNSCANNED_CHARS) return null;
   const mayCount = data.includes("usage") || data.includes("eval_count");
-  return mayCount && data.length <= MAX_PARSED_CHARS ? reportedUsage(parseJson(data)) : null;
+  return mayCount ? reportedUsage(parseJson(data)) : null;
 }
 
-/** Reads a stream to its end without a translation, and returns the same of all its records. */
+/**
+ * Reads a stream to its end without a translation, and returns the same of all its records. One
+ * that is too large for that, or is cut off, is all text.
+ */
 export async function readCounts(
   known: Usage | null,
   source: RecordReader,
-  turn: () => Promise<void> | null,
+  largeCounts: LargeCountsReader,
 ): Promise<LargeCounts> {
   source.readOn(MAX_READ_BYTES);
-  let { usage, textBytes } = await withLatest(known, source, turn);
+  let { usage, textBytes } = await withLatest(known, source, largeCounts);
   for (;;) {
-    if (source.latest().some(({ data }) => data === "[DONE]")) return { usage, textBytes };
+    const before = source.latest();
+    if (before.some(({ data }) => data === "[DONE]")) return { usage, textBytes };
     const group = await source.next();
-    if (!group.ok || group.value === null) return { usage, textBytes };
-    const latest = await withLatest(usage, source, turn);
-    usage = latest.usage;
-    textBytes = Math.max(textBytes, latest.textBytes);
+    // The end of a body without records makes one of all its text.
+    if (source.latest() !== before) {
+      const latest = await withLatest(usage, source, largeCounts);
+      usage = latest.usage;
+      textBytes = Math.max(textBytes, latest.textBytes);
+    }
+    if (!group.ok || group.value === null) {
+      return { usage, textBytes: Math.max(textBytes, source.unfinishedChars()) };
+    }
   }
 }

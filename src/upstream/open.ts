@@ -8,6 +8,7 @@ import {
   cancelled,
   failed,
   invalidResponse,
+  responseTooLarge,
   type Result,
   success,
 } from "../core/failure/result.ts";
@@ -34,10 +35,10 @@ import { type BodyReader, openBody, readAll } from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
-import { commit, contentFiltered, uncommitted } from "./deliver.ts";
+import { commit, contentFiltered, TOO_MUCH_WAITING, uncommitted } from "./deliver.ts";
 import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
-import { type LargeCounts, largeCounts } from "./large_counts.ts";
+import { type LargeCounts, newLargeCounts } from "./large_counts.ts";
 import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
@@ -94,6 +95,7 @@ export async function open(
   // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
+  const isCharged = isChargedKey(call.client.key) && candidate.billing !== "none";
   const url = upstreamUrl(provider, candidate.request.path);
   let headers = candidateHeaders(call, candidate);
   if (candidate.target.account.credential !== null) {
@@ -148,7 +150,10 @@ export async function open(
     return reply;
   } finally {
     report.ms.upstream += world.now() - began;
-    if (!isDelivering) timer.close();
+    if (!isDelivering) {
+      timer.close();
+      span?.settle();
+    }
   }
 
   /** Returns the characters that rules of privacy hold back. */
@@ -184,12 +189,18 @@ export async function open(
     return call.cancellation.reason !== null;
   }
 
-  /** Counts what a whole response says that is too large to be parsed. */
-  async function refuse(bytes: Uint8Array, { turn }: BodyReader): Promise<void> {
+  /**
+   * Counts what a whole response says that is too large to be parsed. The strings of one that has
+   * no text, such as a ranking, are no output.
+   */
+  async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
     if (meter === null && span === null) return;
-    const { usage, textBytes } = await largeCounts(bytes, turn);
+    isLate = () => true;
+    timer.linger();
+    const { usage, textBytes } = await newLargeCounts(body)(bytes);
     reported(() => usage);
-    meter?.refuse(textBytes);
+    const { operation } = report.endpoint;
+    if (operation === "chat" || operation === "text_completion") meter?.refuse(textBytes);
   }
 
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
@@ -204,12 +215,18 @@ export async function open(
     else timer.contentArrived();
     if (reader.kind === "bytes") return await readBytes(response, body, reader.outcome);
     if (reader.kind === "whole") {
+      const { limit = MAX_RESPONSE_BYTES } = reader;
+      // What is too large for the handler may have its counts at its end.
       const bytes = await readAll(
         body,
-        reader.limit ?? MAX_RESPONSE_BYTES,
+        isCharged ? MAX_RESPONSE_BYTES : limit,
         (beginning) => refuse(beginning, body),
       );
       if (!bytes.ok) return bytes;
+      if (bytes.value.length > limit) {
+        await refuse(bytes.value, body);
+        return responseTooLarge("The provider's response is too large.");
+      }
       memory.end(bytes.value.length);
       span?.receivedBody(bytes.value);
       const checked = checkJson(bytes.value, body.turn, reader.needed);
@@ -257,7 +274,6 @@ export async function open(
       reader,
       span === null ? null : (records) => span.receivedRecords(records),
     );
-    const isCharged = isChargedKey(call.client.key);
     let isReadingOn = false;
     isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
     let sentChars = 0, waitingBytes = 0, holdBytes = 0;
@@ -300,13 +316,15 @@ export async function open(
           if (isLate() || (isCharged && isUnusable(failure))) {
             isReadingOn = true;
             timer.linger();
-            latest = await readCounts(usage, source, body.turn);
-          } else if (meter !== null) latest = await withLatest(usage, source, body.turn);
+            latest = await readCounts(usage, source, newLargeCounts(body));
+          } else if (meter !== null) latest = await withLatest(usage, source, newLargeCounts(body));
           if (latest !== null) usage = latest.usage;
           if (latest !== null && isTooLarge(failure)) meter?.refuse(latest.textBytes);
           span?.uses(() => usage);
           await body.cancel();
         }
+        span?.settle();
+        source.forget();
         memory.end(sentChars + searchedChars());
         timer.close();
         // A failure before the commit may be retried: its usage counts only if the call was
@@ -380,6 +398,7 @@ export async function open(
       if (failure !== null) await body.cancel();
       timer.close();
       span?.uses(() => usage);
+      span?.settle();
       if (failure === null) {
         report.usage = usage;
         report.units = units ?? null;
@@ -412,8 +431,8 @@ function isUnusable(failure: Failure): boolean {
 }
 
 /** True if the provider has answered with more than can be read, which it bills. */
-function isTooLarge({ kind }: Failure): boolean {
-  return kind === "upstream_response_too_large";
+function isTooLarge(failure: Failure): boolean {
+  return failure.kind === "upstream_response_too_large" && failure !== TOO_MUCH_WAITING;
 }
 
 /** Returns the content type of a response in lower case, without parameters, or an empty text. */

@@ -10,9 +10,6 @@ import { checkJson } from "./json_bounds.ts";
 /** Largest record of a stream, unless its handler takes more. */
 const MAX_RECORD_BYTES = 4 * 1024 * 1024;
 
-/** Text without records that is kept for the counts in it. */
-const MAX_UNREAD_CHARS = 1024 * 1024;
-
 const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
@@ -38,6 +35,8 @@ export function newRecordReader(
   /** False once no record is parsed any more. */
   let isParsed = true;
   let latest: readonly StreamRecord[] = [];
+  /** Characters of the record that the end of the body has cut off. */
+  let cutChars = 0;
   /** Text before the first record with data: of a body that is no stream, all of it. */
   let unread = "";
 
@@ -94,7 +93,7 @@ export function newRecordReader(
   }
 
   function keep(text: string) {
-    if (latest.length === 0 && unread.length < MAX_UNREAD_CHARS) unread += text;
+    if (latest.length === 0 && unread.length < maxBytes) unread += text;
   }
 
   async function last(): Promise<Result<readonly StreamRecord[] | null>> {
@@ -102,8 +101,13 @@ export function newRecordReader(
     const text = utf8Text(tail.takeWith(new Uint8Array(0)));
     if (text === null) return notText();
     keep(text);
-    const records = await bounded(checked([...framing.push(text), ...framing.end()]));
+    const whole = framing.push(text);
+    const held = framing.held();
+    const rest = framing.end();
+    if (rest.length === 0) cutChars = held;
+    const records = await bounded(checked([...whole, ...rest]));
     if (latest.length === 0) latest = [{ event: null, data: unread, raw: null }];
+    unread = "";
     return records.ok && records.value.length === 0 ? success(null) : records;
   }
 
@@ -121,8 +125,16 @@ export function newRecordReader(
       maxBytes = Math.max(maxBytes, bytes);
       isParsed = false;
     },
-    /** Returns the characters of the unfinished record and of the latest group. */
-    heldChars: (): number => framing.held() + tail.length() + charsOf(latest),
+    /** Returns the characters of the record that is unfinished, also if it will not be finished. */
+    unfinishedChars: (): number => ended ? cutChars : framing.held() + tail.length(),
+    /** Forgets what is kept for the counts of the stream. */
+    forget(): void {
+      latest = [];
+      unread = "";
+    },
+    /** Returns the characters of the unfinished record or text, and of the latest group. */
+    heldChars: (): number =>
+      Math.max(framing.held(), unread.length) + tail.length() + charsOf(latest),
     /**
      * Returns the next records, at least one; null at the end. A record over the limit is a fault.
      */

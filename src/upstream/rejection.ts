@@ -20,7 +20,7 @@ import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
 import { type BodyReader, readAll } from "./body.ts";
 import { clientResponseHeaders } from "./headers.ts";
-import { largeCounts } from "./large_counts.ts";
+import { newLargeCounts } from "./large_counts.ts";
 import { retryAfterMs } from "../core/header_fields.ts";
 import { learnClock } from "./authorize.ts";
 import { keyRefusal } from "./key_refusal.ts";
@@ -94,12 +94,12 @@ function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
  * Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed.
  */
 async function count(
-  { body: { turn }, reported }: RejectedBody,
+  { body, reported }: RejectedBody,
   bytes: Uint8Array,
 ): Promise<string | null> {
-  const text = await isTooLargeToParse(bytes, turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
+  const text = await isTooLargeToParse(bytes, body.turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
   if (text === null) {
-    const { usage } = await largeCounts(bytes, turn);
+    const { usage } = await newLargeCounts(body)(bytes);
     reported(() => usage);
   } else reported(() => reportedUsage(parseJson(text)));
   return text;

@@ -11,30 +11,53 @@ const COUNTS = { input: 10, output: 8_000, cached: 0 };
 
 const MIB = 1024 * 1024;
 
+/** Time after which the gateway does not wait for counts any more. */
+const LATE_MS = 5_000;
+
 /** Positions of a text with the most likely tokens at each, about 900 bytes for one. */
 function logprobs(count: number): JsonObject[] {
   const likely = { token: "tok", logprob: -1.5, bytes: [116, 111] };
   return Array(count).fill({ ...likely, top_logprobs: Array(20).fill(likely) });
 }
 
+/** A body that never ends. */
+interface Stalling {
+  readonly body: ReadableStream<Uint8Array<ArrayBuffer>>;
+  /** Resolves once all that it has was read; null if the clock is not moved until the response. */
+  readonly stalled: Promise<void> | null;
+}
+
 /** Returns what one call of this path is charged for that response of the provider. */
-async function charged(path: string, body: JsonObject, type: string, response: string) {
-  const via = path === "/v1/responses" ? ", upstream_request_type: responses" : "";
+async function charged(
+  path: string,
+  body: JsonObject,
+  type: string,
+  response: string | Stalling,
+) {
+  const via = path.startsWith("/v1/responses") ? ", upstream_request_type: responses" : "";
   const gateway = limitedGateway(LIMITS, {
     providers: `
-providers: {up: {type: compat, base_url: "http://up", api_key: sk-a}}
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-a, capabilities: {response_compaction: true, relay: [rerank]}}}
 routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
 retry: {enabled: false}
 pricing: {"up/*": {input: 2, output: 1}}
 `,
-    fetch: () => answers(200, response, { "content-type": type }),
+    fetch: () =>
+      typeof response === "string"
+        ? answers(200, response, { "content-type": type })
+        : Promise.resolve(new Response(response.body, { headers: { "content-type": type } })),
   });
   const request = new Request(`http://localhost${path}`, {
     method: "POST",
     headers: { host: "localhost", ...keyOf("ada") },
     body: JSON.stringify({ model: "m", ...body }),
   });
-  const { status, body: sent } = await gateway.app(request);
+  const responding = gateway.app(request);
+  if (typeof response !== "string" && response.stalled !== null) {
+    await response.stalled;
+    await gateway.world.advance(LATE_MS);
+  }
+  const { status, body: sent } = await responding;
   await sent?.pipeTo(new WritableStream());
   await gateway.world.advance(10_000);
   const { quotas, reports } = await chargesOf(gateway);
@@ -124,4 +147,116 @@ Deno.test("an answer that is too large to be read is charged by its text, if its
   const cut = await charged("/v1/chat/completions", streamed, "text/event-stream", stream);
   assertEquals([cut.status, cut.isEstimated], [502, true]);
   assert(cut.tokens >= 5 * MIB / 4);
+});
+
+Deno.test("counts behind the output of a native response above 16 MiB are charged", async () => {
+  const output = { type: "image_generation_call", id: "ig_1", result: "A".repeat(17 * MIB) };
+  const response = { id: "resp_1", object: "response", created_at: 1, model: "m" };
+  const whole = JSON.stringify({
+    ...response,
+    status: "completed",
+    output: [output],
+    usage: responsesUsage(COUNTS),
+  });
+  for (const path of ["/v1/responses", "/v1/responses/compact"]) {
+    const body = path === "/v1/responses" ? { input: "Hi", store: false } : { input: "Hi" };
+    assertEquals(await charged(path, body, "application/json", whole), {
+      status: 502,
+      tokens: 8_010,
+      isEstimated: false,
+    });
+  }
+});
+
+Deno.test("counts of a large whole answer instead of a stream are charged", async () => {
+  const [choice] = COMPLETION.choices as readonly JsonObject[];
+  const parts = Array(2_000).fill("y".repeat(1_000));
+  const long = { ...COMPLETION, choices: [{ ...choice, parts }], usage: chatUsage(COUNTS) };
+  const longer = { ...long, parts: [...parts, ...parts] };
+  const request = { ...MESSAGES, stream: true };
+  for (const value of [long, longer]) {
+    for (const indent of [0, 1]) {
+      const text = JSON.stringify(value, null, indent);
+      for (const type of ["application/json", "text/event-stream"]) {
+        assertEquals(await charged("/v1/chat/completions", request, type, text), {
+          status: 502,
+          tokens: 8_010,
+          isEstimated: false,
+        });
+      }
+    }
+  }
+});
+
+Deno.test("a record that is too large to be read, or is cut off, is charged by its length", async () => {
+  const request = { ...MESSAGES, stream: true };
+  const sent = Math.ceil(JSON.stringify({ model: "m", ...request }).length / 4);
+  const record = (mib: number) => sse({ choices: [{ delta: { content: "x".repeat(mib * MIB) } }] });
+  const small = sse({ choices: [{ index: 0, delta: { content: "Hi" } }] });
+  const bodies = [
+    [record(66), 64],
+    [`${small}${record(66)}`, 64],
+    [record(5).trimEnd(), 5],
+    [`${small}${record(5).trimEnd()}`, 5],
+  ] as const;
+  for (const [body, mib] of bodies) {
+    const { tokens, isEstimated } = await charged(
+      "/v1/chat/completions",
+      request,
+      "text/event-stream",
+      body,
+    );
+    assertEquals([Math.round(4 * (tokens - sent) / MIB), isEstimated], [mib, true]);
+  }
+});
+
+Deno.test("a record that has not arrived within 5 s is charged by what has arrived", async () => {
+  const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
+  let left = 6;
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      if (left-- === 6) controller.enqueue(new TextEncoder().encode("data: {"));
+      else if (left >= 0) controller.enqueue(new Uint8Array(MIB).fill(32));
+      else {
+        stall();
+        return new Promise(() => {});
+      }
+    },
+  });
+  const { tokens, isEstimated } = await charged(
+    "/v1/chat/completions",
+    { ...MESSAGES, stream: true },
+    "text/event-stream",
+    { body, stalled },
+  );
+  assertEquals([Math.round(4 * tokens / MIB), isEstimated], [5, true]);
+});
+
+Deno.test("a stream that begins with too much without content fails at once, and costs nothing", async () => {
+  const body = new ReadableStream({
+    type: "bytes",
+    start: (controller) => controller.enqueue(new TextEncoder().encode(": x\n\n".repeat(1_500))),
+  });
+  const request = { ...MESSAGES, stream: true };
+  const stream = { body, stalled: null };
+  assertEquals(await charged("/v1/chat/completions", request, "text/event-stream", stream), {
+    status: 502,
+    tokens: 0,
+    isEstimated: false,
+  });
+});
+
+Deno.test("strings in a large answer without text are no output", async () => {
+  const sent = (body: JsonObject) => Math.ceil(JSON.stringify({ model: "m", ...body }).length / 4);
+  const large = JSON.stringify({ data: [{ embedding: "A".repeat(2 * MIB) }], deep: 1 })
+    .replace(/1\}$/, `${"[".repeat(700)}${"]".repeat(700)}}`);
+  const bodies: readonly (readonly [string, JsonObject])[] = [
+    ["/v1/embeddings", { input: "Hi" }],
+    ["/v1/rerank", { query: "Hi", documents: ["a"] }],
+  ];
+  for (const [path, body] of bodies) {
+    const { tokens } = await charged(path, body, "application/json", large);
+    assertEquals([path, tokens], [path, sent(body)]);
+  }
 });

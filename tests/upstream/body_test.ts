@@ -1,8 +1,8 @@
 import { Cancellation } from "../../src/core/cancellation.ts";
 import { refuse } from "../../src/core/failure/result.ts";
 import { newAttemptTimer } from "../../src/upstream/attempt_timer.ts";
-import { openBody } from "../../src/upstream/body.ts";
-import type { LoopTurns } from "../../src/traffic/loop_turns.ts";
+import { openBody, readAll } from "../../src/upstream/body.ts";
+import { type LoopTurns, NO_TURNS } from "../../src/traffic/loop_turns.ts";
 import { assertEquals } from "../support/assert.ts";
 import { heldTurns } from "../support/held_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
@@ -62,5 +62,19 @@ Deno.test("a call that is cancelled while a piece of its response waits for its 
     next: () => Promise.resolve().then(() => cancellation.cancel(reason.failure)),
   });
   assertEquals(await body.read(), reason);
+  timer.close();
+});
+
+Deno.test("the beginning of a body that is too large is read before the response is cancelled, unless its call is", async () => {
+  const cancellation = new Cancellation();
+  const { body, timer } = openScripted(cancellation, [], NO_TURNS);
+  const over: boolean[] = [];
+  const result = await readAll(body, 20 * 1024, (beginning) => {
+    over.push(beginning.length === 16 * 1024, body.isOver());
+    cancellation.cancel(null);
+    over.push(body.isOver());
+    return Promise.resolve();
+  });
+  assertEquals([result.ok, ...over], [false, true, false, true]);
   timer.close();
 });

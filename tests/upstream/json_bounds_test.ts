@@ -163,3 +163,15 @@ Deno.test("each piece of 256 KiB of a large JSON text is scanned in its turn, an
   assertEquals(turns, 10);
   assertEquals(parsed, [text.length]);
 });
+
+Deno.test("a reader of records that has forgotten them holds none", async () => {
+  const bytes = new TextEncoder().encode('data: {"a":1}\n\n');
+  const reader = newRecordReader(
+    { read: () => Promise.resolve(success(bytes)), turn: () => null, turnToParse: () => null },
+    newSseFraming(),
+  );
+  assert((await reader.next()).ok);
+  assertEquals(reader.latest().length, 1);
+  reader.forget();
+  assertEquals([reader.latest().length, reader.heldChars()], [0, 0]);
+});

@@ -175,14 +175,18 @@ export class AttemptFacts implements AttemptSpan {
     this.#counts = counts;
   }
 
+  settle(): void {
+    const counts = this.#counts();
+    this.#counts = () => counts;
+  }
+
   /**
    * Ends the scans of large texts and reads the counts: the span is exported. The source of the
    * counts refers to all of the call, which would live as long as its report waits to be counted.
    */
   end(): void {
     this.#isEnded = true;
-    const counts = this.#counts();
-    this.#counts = () => counts;
+    this.settle();
   }
 
   /** The provider that is called; a getter keeps its settings out of JSON. */
@@ -274,6 +278,7 @@ export function newSilentAttempt(traceparent: string): AttemptSpan {
     receivedBody() {},
     receivedRecords() {},
     uses() {},
+    settle() {},
   };
 }
 

@@ -3,6 +3,8 @@ import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
 import { SPAN_DOCS } from "../../../scripts/tools/reference/spans.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
+import type { Usage } from "../../../src/core/stream/events.ts";
+import { AttemptFacts } from "../../../src/observe/spans/attempt_facts.ts";
 import { answers, chatRequest, COMPLETION, got } from "../../support/chat_call.ts";
 import { oneProvider, testGateway } from "../../support/gateway.ts";
 import { parsedConfig } from "../../support/parsed_config.ts";
@@ -504,4 +506,51 @@ Deno.test("an attempt has the name and the address of the provider that it calle
   const [, attempt] = await finished();
   const names = ["gen_ai.provider.name", "server.address", "server.port"];
   assertEquals(names.map((name) => attempt?.attributes[name]), ["groq", "api.groq.com", 443]);
+});
+
+Deno.test("the span of an attempt that has ended refers to none of it while the next one runs", async () => {
+  const large = `data: ${JSON.stringify(chunk({ delta: { content: "x".repeat(5_000_000) } }))}\n\n`;
+  const ends: Readonly<Record<string, () => Promise<Response>>> = {
+    "large record": () => answers(200, large, { "content-type": "text/event-stream" }),
+    "no JSON": () => answers(200, "{", { "content-type": "application/json" }),
+    status: () => answers(500, { usage: COUNTS }),
+  };
+  const { uses, settle } = AttemptFacts.prototype;
+  for (const [name, end] of Object.entries(ends)) {
+    /** Whether each attempt has a source of its counts. */
+    const sources = new Map<AttemptFacts, boolean>();
+    AttemptFacts.prototype.uses = function (counts) {
+      sources.set(this, true);
+      uses.call(this, counts);
+    };
+    AttemptFacts.prototype.settle = function () {
+      sources.set(this, false);
+      settle.call(this);
+    };
+    try {
+      let sent = 0;
+      const world = scriptedWorld({
+        fetch: () => ++sent === 1 ? end() : new Promise<Response>(() => {}),
+      });
+      const config = oneProvider(URL_OF_UP).replace(
+        "retry: {enabled: false}",
+        "retry: {max_attempts: 2, initial_delay: 1ms, retryable_errors: [500]}",
+      );
+      const gateway = await tracedGateway(config, world);
+      void gateway.app(chatRequest({ body: { stream: name === "large record" } }));
+      for (let turn = 0; turn < 1_000 && sent < 2; turn++) await world.advance(1);
+      assertEquals([name, sent, ...sources.values()], [name, 2, false]);
+    } finally {
+      Object.assign(AttemptFacts.prototype, { uses, settle });
+    }
+  }
+});
+
+Deno.test("the counts of an attempt are those of its end", () => {
+  const facts = new AttemptFacts("", "", { turn: () => null });
+  let usage: Usage | null = null;
+  facts.uses(() => usage);
+  facts.settle();
+  usage = { input: 1, output: 1, total: 2, cached: 0, cacheWrite: 0, reasoning: 0 };
+  assertEquals(facts.usage(), null);
 });

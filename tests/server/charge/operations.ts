@@ -17,6 +17,7 @@ export const FAILED_ENDS = [
   "refused",
   "silent",
   "not streamed",
+  "not streamed, large",
   "too large",
 ] as const;
 

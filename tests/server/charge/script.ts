@@ -2,7 +2,7 @@ import { assert } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import { limitedGateway } from "../../support/limited_gateway.ts";
 import { type Attempt, LIMITS, providers, request, type Script } from "./operations.ts";
-import { type Counts, DELIVERED, type Shape, tooLarge } from "./shape.ts";
+import { type Counts, DELIVERED, largeText, type Shape, tooLarge } from "./shape.ts";
 import { SHAPES } from "./shapes.ts";
 import { chargesOf } from "./sums.ts";
 import { newStream } from "./written_stream.ts";
@@ -79,7 +79,8 @@ export async function runScript(script: Script) {
         })
       );
     }
-    if (end === "status" || end === "accepted" || parts === null || end === "not streamed") {
+    const isWhole = end === "status" || end === "accepted" || end.startsWith("not streamed");
+    if (isWhole || parts === null) {
       one.counts = counts;
       const form = end === "unusable" || end === "error"
         ? "unusable"
@@ -87,7 +88,12 @@ export async function runScript(script: Script) {
         ? "text"
         : "object";
       const status = end === "status" ? 503 : end === "accepted" ? 202 : 200;
-      const text = JSON.stringify(shape.whole(counts, form));
+      const whole = shape.whole(counts, form);
+      // Each line of the local protocol is a record.
+      const isLines = script.operation.wire === "local";
+      const text = end === "not streamed, large"
+        ? largeText(whole, isLines ? "one" : "many")
+        : JSON.stringify(whole);
       return await answers(status, end === "too large" ? tooLarge(text) : text, JSON_TYPE);
     }
     const body = newStream(signal, contentType);

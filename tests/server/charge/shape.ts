@@ -48,6 +48,12 @@ export function tooLarge(text: string): string {
   return text.replace(/\}(\n*)$/, `,${LARGE}}$1`);
 }
 
+/** Returns a JSON object of more than 1 MiB with the counts at its end, in many lines or one. */
+export function largeText(value: JsonObject, lines: "many" | "one"): string {
+  const large = Array(1_100).fill("x".repeat(1_000));
+  return JSON.stringify({ large, ...value }, null, lines === "many" ? 1 : 0);
+}
+
 /** A text that no other part of a stream has. */
 export const DELIVERED = "delivered";
 

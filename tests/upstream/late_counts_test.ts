@@ -1,0 +1,39 @@
+import { success } from "../../src/core/failure/result.ts";
+import { newSseFraming } from "../../src/formats/sse.ts";
+import { newLargeCounts } from "../../src/upstream/large_counts.ts";
+import { readCounts } from "../../src/upstream/late_counts.ts";
+import { newRecordReader } from "../../src/upstream/record_reader.ts";
+import { assertEquals } from "../support/assert.ts";
+
+const encoder = new TextEncoder();
+
+/** Returns a body of these texts, each of which has arrived in one piece. */
+function bodyOf(...texts: readonly string[]) {
+  const left = [...texts];
+  let turns = 0;
+  return {
+    read() {
+      const text = left.shift();
+      return Promise.resolve(success(text === undefined ? null : encoder.encode(text)));
+    },
+    turn() {
+      turns++;
+      return null;
+    },
+    isOver: () => false,
+    turnToParse: () => null,
+    turns: () => turns,
+  };
+}
+
+Deno.test("records above 64 KiB are read for counts in turns, of which each reads 256 KiB", async () => {
+  const usage = { prompt_tokens: 1, completion_tokens: 2, total_tokens: 3 };
+  const record = `data: ${JSON.stringify({ keys: "x".repeat(700 * 1024), usage })}\n\n`;
+  const body = bodyOf(record, `data: [DONE]\n\n`);
+  const counts = await readCounts(
+    null,
+    newRecordReader(body, newSseFraming()),
+    newLargeCounts(body),
+  );
+  assertEquals([counts.usage?.total, body.turns()], [3, 7]);
+});
