@@ -67,8 +67,6 @@ export interface Sockets {
   isListening(descriptor: number): boolean;
   /** Returns the kernel statistics; null if the descriptor is not a TCP socket. */
   traffic(descriptor: number): Traffic | null;
-  /** True if neither end has closed the TCP connection. */
-  isEstablished(descriptor: number): boolean;
   /** Returns the number of received bytes that are still unread. */
   unreadBytes(descriptor: number): number;
   /** Returns the first unread bytes, up to 64 KiB, which stay unread; valid until the next call. */
@@ -132,8 +130,6 @@ const STATUS_PATH = "/proc/self/status\0";
 const UNACKED_SEGMENTS_OFFSET = 24, LAST_RECEIVED_MS_OFFSET = 52;
 const ACKNOWLEDGED_BYTES_OFFSET = 120, RECEIVED_BYTES_OFFSET = 128, UNSENT_BYTES_OFFSET = 144;
 const SENT_BYTES_OFFSET = 200, RETRANSMITTED_BYTES_OFFSET = 208;
-/** The first byte of `struct tcp_info`, the state, of a connection that neither end has closed. */
-const ESTABLISHED_CODE = 1;
 const MIN_TCP_INFO_BYTES = 148, FULL_TCP_INFO_BYTES = 216;
 
 const SYMBOLS = {
@@ -239,13 +235,6 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
     return ask(descriptor, address, size) === 0 ? parseSocketAddress(address) : null;
   }
 
-  /** Reads the statistics of a socket into `info`; false if the descriptor is not a TCP socket. */
-  function readInfo(descriptor: number): boolean {
-    size[0] = info.length;
-    const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
-    return isRead && (size[0] ?? 0) >= MIN_TCP_INFO_BYTES;
-  }
-
   /** Returns the sent bytes that `info` has, each once; null if the kernel does not count them. */
   function sentBytes(): number | null {
     if ((size[0] ?? 0) < FULL_TCP_INFO_BYTES) return null;
@@ -281,7 +270,9 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
       return isRead && option[0] === 1;
     },
     traffic(descriptor) {
-      if (!readInfo(descriptor)) return null;
+      size[0] = info.length;
+      const isRead = getsockopt(descriptor, IPPROTO_TCP, TCP_INFO, info, size) === 0;
+      if (!isRead || (size[0] ?? 0) < MIN_TCP_INFO_BYTES) return null;
       const unsentBytes = fields.getUint32(UNSENT_BYTES_OFFSET, true);
       const acknowledgedBytes = countAt(ACKNOWLEDGED_BYTES_OFFSET);
       return {
@@ -293,7 +284,6 @@ function newSockets(libc: Deno.DynamicLibrary<typeof SYMBOLS>, status: number): 
         unsentBytes,
       };
     },
-    isEstablished: (descriptor) => readInfo(descriptor) && info[0] === ESTABLISHED_CODE,
     unreadBytes: (descriptor) =>
       ioctl(descriptor, BigInt(FIONREAD), unread) === 0 ? unread[0] ?? 0 : 0,
     peek(descriptor) {

@@ -83,15 +83,6 @@ Deno.test("of an aborted connection nothing more is read", async () => {
   });
 });
 
-Deno.test("a connection is established until its client has closed it", async () => {
-  await withConnection(async (sockets, descriptor, { accepted, client }) => {
-    assert(sockets.isEstablished(descriptor));
-    await client.closeWrite();
-    assertEquals(await accepted.read(new Uint8Array(1)), null);
-    assert(!sockets.isEstablished(descriptor));
-  });
-});
-
 Deno.test("the resident memory is that of this process", () => {
   const opened = openSockets();
   assert(opened.kind === "open");
@@ -149,7 +140,6 @@ Deno.test("a descriptor that is not a connection has neither addresses nor stati
     assertEquals(sockets.identity(descriptor), null);
     assertEquals(sockets.unreadBytes(descriptor), 0);
     assertEquals(sockets.isListening(descriptor), false);
-    assertEquals(sockets.isEstablished(descriptor), false);
   }
   sockets.close();
 });

@@ -27,8 +27,6 @@ export interface ScriptedSocket {
   unread: Uint8Array;
   /** Bound that was set for the bytes that wait in the kernel; null for none. */
   receiveBufferBytes: number | null;
-  /** True once its client has closed it. */
-  isClosedByClient: boolean;
   isShutDown: boolean;
 }
 
@@ -68,7 +66,6 @@ export function scriptedSocket(
     unreadBytes: 0,
     unread: new Uint8Array(),
     receiveBufferBytes: null,
-    isClosedByClient: false,
     isShutDown: false,
   };
 }
@@ -101,10 +98,6 @@ export function scriptedSockets(bound: number, now = () => 0): ScriptedSockets {
       const socket = open.get(descriptor);
       if (socket === undefined) return null;
       return { ...socket, silentMs: now() - socket.receivedMs };
-    },
-    isEstablished(descriptor) {
-      const socket = open.get(descriptor);
-      return socket !== undefined && !socket.isClosedByClient && !socket.isShutDown;
     },
     unreadBytes: (descriptor) => open.get(descriptor)?.unreadBytes ?? 0,
     peek: (descriptor) => open.get(descriptor)?.unread ?? new Uint8Array(),

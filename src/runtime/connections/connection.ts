@@ -16,6 +16,12 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   descriptor: number | null;
   /** The identity of its socket; null until a sweep has found it. */
   socket: SocketIdentity | null;
+  /**
+   * The states of the other open sockets with the same remote end, whose client has connected to
+   * several addresses of this system; null if there are none. The runtime does not say which of
+   * them a request is on.
+   */
+  others: Map<SocketIdentity, OtherSocket> | null;
   /** Number of the last sweep that has found the connection. */
   sweep: number;
   /** True if a sweep has noticed that its descriptor is closed. */
@@ -31,12 +37,52 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   isMultiplexed: IdleState["isMultiplexed"];
   headSinceMs: IdleState["headSinceMs"];
   acknowledgedBytes: IdleState["acknowledgedBytes"];
+  /** Bytes that were written to its socket, as of the last look without a request in flight. */
+  writtenBytes: number;
+  /** Time of the end of the last response on any socket with this remote end. */
+  endedMs: number;
   /** True if its socket has no filter: its first bytes have passed. */
   acceptsAll: boolean;
   /** Bytes that wait for the client, as of the last sweep. */
   write: WriteState;
   /** Counts the end of a request in flight. */
   readonly ended: () => void;
+}
+
+/** The members of a connection that are of its socket. */
+export type OtherSocket = Pick<
+  Connection,
+  | "descriptor"
+  | "sinceMs"
+  | "hasServed"
+  | "headSinceMs"
+  | "acknowledgedBytes"
+  | "writtenBytes"
+  | "acceptsAll"
+  | "write"
+  | "countedBytes"
+  | "lookedRequests"
+  | "unfinished"
+>;
+
+/** Returns the state of the socket of a connection. */
+export function socketState(connection: Connection): OtherSocket {
+  const { descriptor, sinceMs, hasServed, headSinceMs, acknowledgedBytes, writtenBytes } =
+    connection;
+  const { acceptsAll, write, countedBytes, lookedRequests, unfinished } = connection;
+  return {
+    descriptor,
+    sinceMs,
+    hasServed,
+    headSinceMs,
+    acknowledgedBytes,
+    writtenBytes,
+    acceptsAll,
+    write,
+    countedBytes,
+    lookedRequests,
+    unfinished,
+  };
 }
 
 /** Returns the address of a key. */

@@ -3,7 +3,15 @@
 import { openDescriptor, type SocketIdentity, type Sockets } from "../sockets.ts";
 import { MAX_STEPS_PER_TURN, walk } from "../walk.ts";
 import type { World } from "../../core/world.ts";
-import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
+import {
+  type Connection,
+  isTooSlow,
+  NOTHING_WAITS,
+  type OtherSocket,
+  parseKey,
+  socketState,
+  writeStateAt,
+} from "./connection.ts";
 import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
 import { listenerFields } from "../listener_request.ts";
@@ -123,6 +131,7 @@ export function newConnections(
       remoteAddr: parseKey(key),
       descriptor: null,
       socket: null,
+      others: null,
       sweep: sweeps,
       isGone: false,
       requests: 0,
@@ -130,19 +139,26 @@ export function newConnections(
       isEnding: false,
       write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
+      writtenBytes: 0,
+      endedMs: 0,
       requestBytes: 0,
+      countedBytes: 0,
       lookedRequests: 0,
       unfinished: null,
       acceptsAll: false,
       ended() {
         connection.inFlight--;
+        connection.endedMs = clock.now();
+        if (connection.others !== null) return;
         connection.hasServed = true;
-        connection.sinceMs = clock.now();
+        connection.sinceMs = connection.endedMs;
         if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
       },
       isShared: () => connection.isMultiplexed || connection.inFlight > 1,
       waitsInSystem: () => connection.write.behindSinceMs !== null,
       disconnect() {
+        // It might end another one; the timeouts of each end its own.
+        if (connection.others !== null) return;
         connection.isEnding = true;
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
@@ -291,10 +307,6 @@ export function newConnections(
     const remote = socket === null ? null : sockets.remote(descriptor);
     if (remote === null || !isOurs(sockets.local(descriptor))) return null;
     const connection = byKey.get(remote) ?? add(remote);
-    if (isSecond(connection, descriptor, socket)) {
-      sockets.abort(descriptor);
-      return null;
-    }
     byDescriptor.set(descriptor, connection);
     top = Math.max(top, descriptor);
     begin(connection, descriptor, socket);
@@ -302,41 +314,59 @@ export function newConnections(
   }
 
   /**
-   * True for a socket from the port of another one that is open: its client has connected to two
-   * addresses of this system. The runtime does not say of which of them a request is, so the times
-   * of neither could be judged. If the first one is closing, the client has come back.
-   */
-  function isSecond(
-    connection: Connection,
-    descriptor: number,
-    socket: SocketIdentity | null,
-  ): boolean {
-    const first = openDescriptor(sockets, connection);
-    // A socket may have two descriptors.
-    if (first === null || connection.socket === socket) return false;
-    return sockets.isEstablished(first) || !sockets.isEstablished(descriptor);
-  }
-
-  /**
-   * Begins the state of a connection with a socket. Requests that have arrived belong to it if it
-   * is the first; else its client has come back from the same port, and nothing is known of which
-   * socket a request was.
+   * Begins or continues the state of a socket. Requests that have arrived belong to it if it is the
+   * first; else its client has come back from the same port, or has connected from it to another
+   * address of this system, and nothing is known of which socket a request was.
    */
   function begin(connection: Connection, descriptor: number, socket: SocketIdentity | null) {
     const isOther = connection.socket !== null && connection.socket !== socket;
-    if (isOther || connection.requests === 0) {
+    const known = isOther ? keepOther(connection, socket) : null;
+    if (known !== null) Object.assign(connection, known);
+    else if (isOther || connection.requests === 0) {
       const traffic = sockets.traffic(descriptor);
+      const writtenBytes = traffic?.writtenBytes ?? 0;
       const sinceMs = clock.now() - (traffic?.silentMs ?? 0);
-      Object.assign(connection, newIdleState(sinceMs, isOther && (traffic?.writtenBytes ?? 0) > 0));
+      const { isMultiplexed } = connection;
+      Object.assign(connection, newIdleState(sinceMs, isOther && writtenBytes > 0));
+      // Only the last request shows whether the one that stays open speaks HTTP/2.
+      if (connection.others !== null) connection.isMultiplexed = isMultiplexed;
+      connection.writtenBytes = writtenBytes;
     }
-    if (isOther) {
+    if (isOther && known === null) {
       heads.begin(connection);
-      connection.isEnding = false;
       connection.acceptsAll = false;
       connection.write = NOTHING_WAITS;
     }
+    if (isOther) connection.isEnding = false;
     connection.descriptor = descriptor;
     connection.socket = socket;
+  }
+
+  /**
+   * Keeps the state of the socket of a connection, if that is open, while the connection has that
+   * of `next`. Returns the latter; null if it is not known.
+   */
+  function keepOther(connection: Connection, next: SocketIdentity | null): OtherSocket | null {
+    const others = connection.others ?? new Map();
+    const known = next === null ? undefined : others.get(next);
+    if (next !== null) others.delete(next);
+    if (connection.socket !== null && openDescriptor(sockets, connection) !== null) {
+      if (connection.others === null) heads.beginShared(connection);
+      others.set(connection.socket, socketState(connection));
+    } else connection.requestBytes = 0;
+    connection.others = others.size === 0 ? null : others;
+    return known ?? null;
+  }
+
+  /** Forgets those of the sockets with one remote end that have closed. */
+  function forgetClosed(connection: Connection, others: Map<SocketIdentity, OtherSocket>) {
+    for (const [socket, { descriptor }] of others) {
+      if (openDescriptor(sockets, { descriptor, socket }) !== null) continue;
+      others.delete(socket);
+      // Some of it may have been requested on this one, and would hide heads on the rest.
+      connection.requestBytes = 0;
+    }
+    if (others.size === 0) connection.others = null;
   }
 
   function inspect(connection: Connection, descriptor: number) {
@@ -355,9 +385,17 @@ export function newConnections(
     const speaksHttp2 = connection.requests === 0 && traffic.writtenBytes > 0;
     if (speaksHttp2 && !limits.http2) return sockets.abort(descriptor);
     // The requests in flight may be those of another socket.
-    const isUnsure = connection.lookedRequests === null;
-    if (connection.inFlight === 0 || isUnsure) heads.look(connection, traffic);
+    const isAlone = connection.others === null;
+    const isUnsure = !isAlone || connection.lookedRequests === null;
+    if (connection.inFlight === 0 || isUnsure) heads.look(connection, traffic, { isAlone });
     if (connection.inFlight > 0) return;
+    // A response is on the socket that was written to.
+    if (traffic.writtenBytes > connection.writtenBytes && connection.endedMs > connection.sinceMs) {
+      connection.hasServed = true;
+      connection.sinceMs = connection.endedMs;
+      connection.headSinceMs = null;
+    }
+    connection.writtenBytes = traffic.writtenBytes;
     if (isTaking(connection, traffic)) {
       connection.sinceMs = now;
       connection.headSinceMs = null;
@@ -379,7 +417,10 @@ export function newConnections(
       for (let steps = 0; steps < maxSteps; steps++) {
         const { done, value } = all.next();
         if (done === true) return finish(bound);
-        if (value.sweep === sweeps) continue;
+        if (value.sweep === sweeps) {
+          if (value.others !== null) forgetClosed(value, value.others);
+          continue;
+        }
         value.isGone = true;
         byKey.delete(value.key);
         if (value.descriptor !== null && byDescriptor.get(value.descriptor) === value) {
@@ -416,7 +457,7 @@ export function newConnections(
       const counted = heads.count(connection, request, fields ?? request.headers);
       connection.requests++;
       connection.inFlight++;
-      connection.headSinceMs = null;
+      if (connection.others === null) connection.headSinceMs = null;
       const end = (isSent: boolean) => {
         // Else it has ended already, and its client may be back from its port.
         if (counted?.ended() === true && isSent) connection.isEnding = true;

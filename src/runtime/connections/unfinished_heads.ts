@@ -45,10 +45,17 @@ interface RequestSize {
 /** Received bytes of a connection that belong to requests, and the first look at others. */
 export interface Requested {
   /**
-   * Bytes of the requests that have arrived, with those of bodies that may still come, but without
-   * the framing of bodies in chunks; `Infinity` until the next look if they are not known.
+   * Bytes of the requests that have arrived since the last look, with those of bodies that may
+   * still come, but without the framing of bodies in chunks; `Infinity` until the next look if they
+   * are not known. Sockets with one remote end have them together, and each look takes from them
+   * what its socket has received.
    */
   requestBytes: number;
+  /**
+   * Bytes of the socket that belong to requests, as of the last look; more than were received if
+   * another socket with its remote end was found amid a body of it.
+   */
+  countedBytes: number;
   /**
    * Number of its requests at the last look; null before the first look at a socket that is not the
    * first one from its port.
@@ -97,6 +104,8 @@ export function newUnfinishedHeads(
 ) {
   let found: {
     readonly connection: Counted;
+    /** Number of its requests. */
+    readonly requests: number;
     /** The socket; that of the connection may be another one by the end of the sweep. */
     readonly at: FoundSocket;
     readonly bytes: number;
@@ -135,7 +144,8 @@ export function newUnfinishedHeads(
           if (keepsMuch()) return true;
           if (bodyBytes !== null || body?.bodyHasEnded !== true) return false;
           find();
-          return readBytes(connection) - connection.requestBytes - body.bodyBytes >
+          const { countedBytes, requestBytes } = connection;
+          return readBytes(connection) - countedBytes - requestBytes - body.bodyBytes >
             maxUncountedBytes(connection);
         },
         admitted: (received) => void (body = received),
@@ -149,28 +159,47 @@ export function newUnfinishedHeads(
         },
       };
     },
+    /** Begins the count of several sockets with one remote end: this one has all requests so far. */
+    beginShared(connection: Counted): void {
+      connection.countedBytes += connection.requestBytes;
+      connection.requestBytes = 0;
+    },
     /**
      * Begins the count of a socket that is not the first one from its port. What was requested on
-     * it may be taken for heads, but no head for what was requested on another one.
+     * it may be taken for heads, but no head for what was requested on one that has closed.
      */
     begin(connection: Counted): void {
-      connection.requestBytes = 0;
+      connection.countedBytes = 0;
       connection.lookedRequests = null;
+      connection.unfinished = null;
     },
-    /** Looks at a connection without a request in flight that is known to be of its socket. */
-    look(connection: Counted, { receivedBytes, unsentBytes }: Traffic): void {
+    /**
+     * Looks at a connection without a request in flight that is known to be of its socket, or at
+     * one of several open sockets with its remote end, of which any may have the requests.
+     */
+    look(
+      connection: Counted,
+      { receivedBytes, unsentBytes }: Traffic,
+      { isAlone }: { readonly isAlone: boolean },
+    ): void {
       const { descriptor, socket, requests, lookedRequests, isMultiplexed, unfinished } =
         connection;
       if (descriptor === null) return;
-      let bytes = isMultiplexed ? 0 : receivedBytes - connection.requestBytes;
+      const { countedBytes, requestBytes } = connection;
+      let bytes = isMultiplexed ? 0 : receivedBytes - countedBytes - requestBytes;
       const newRequests = newRequestsOf(connection);
       // Behind a response that waits for its client, requests wait too, and heads behind them.
       const mayBeCounted = newRequests > 0 && unsentBytes === 0 &&
         bytes <= maxUncountedBytes(connection);
-      if (bytes < 0 || mayBeCounted) {
-        connection.requestBytes = receivedBytes;
-        bytes = 0;
-      }
+      if (mayBeCounted) bytes = 0;
+      if (bytes > 0) connection.countedBytes += requestBytes;
+      // A body on one of several sockets may still come.
+      else {connection.countedBytes = isAlone
+          ? receivedBytes
+          : Math.max(countedBytes, receivedBytes);}
+      connection.requestBytes = isAlone || bytes > 0
+        ? 0
+        : Math.max(0, requestBytes - Math.max(0, receivedBytes - countedBytes));
       connection.lookedRequests = requests;
       // What the runtime has not read may be the body of a request whose head it has read.
       if (bytes > MAX_UNCOUNTED_BYTES) bytes -= sockets.unreadBytes(descriptor);
@@ -179,12 +208,13 @@ export function newUnfinishedHeads(
         return;
       }
       sumBytes += bytes;
-      const isSeen = unfinished?.requests === requests;
+      // A request is no sign that a head is whole if it may be one on another socket.
+      const isSeen = unfinished !== null && (unfinished.requests === requests || !isAlone);
       if (!isSeen) connection.unfinished = { requests, sinceMs: now() };
       const isCertain = lookedRequests === null ||
-        bytes >= MIN_CERTAIN_BYTES && connection.requestBytes <= MAX_EARLIER_BYTES ||
+        bytes >= MIN_CERTAIN_BYTES && connection.countedBytes <= MAX_EARLIER_BYTES ||
         isSeen && now() - unfinished.sinceMs >= MIN_UNFINISHED_MS;
-      if (isCertain) found.push({ connection, at: { descriptor, socket }, bytes });
+      if (isCertain) found.push({ connection, requests, at: { descriptor, socket }, bytes });
     },
     /**
      * Ends connections after a look at all of them. False if there may be more to end: heads of
@@ -194,10 +224,11 @@ export function newUnfinishedHeads(
       let restBytes = found.reduce((sum, { bytes }) => sum + bytes, 0);
       const isCertain = sumBytes - restBytes <= MAX_SUM_BYTES / 2;
       if (restBytes > MAX_SUM_BYTES) found.sort((one, other) => other.bytes - one.bytes);
-      for (const { connection: { requests, unfinished }, at, bytes } of found) {
+      for (const { connection, requests, at, bytes } of found) {
         if (restBytes <= MAX_SUM_BYTES) break;
         restBytes -= bytes;
-        const descriptor = unfinished?.requests === requests ? openDescriptor(sockets, at) : null;
+        const isStill = connection.requests === requests;
+        const descriptor = isStill ? openDescriptor(sockets, at) : null;
         if (descriptor !== null) sockets.abort(descriptor);
       }
       found = [];

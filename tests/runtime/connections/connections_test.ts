@@ -284,35 +284,104 @@ for (const hasServed of [true, false]) {
 }
 
 for (const second of [4, 6]) {
-  Deno.test(`of two connections from one port to two addresses the one that is found second ends, also in front of the first one: ${second}`, async () => {
+  Deno.test(`of two connections from one port to two addresses each has 60 s for its head, also in front of the first one: ${second}`, async () => {
     using listener = scriptedListener(LIMITS);
     const first = listener.connect(5, 40_001);
     await listener.world.advance(SWEEP_MS);
-    listener.connect(second, 40_001);
+    const other = listener.connect(second, 40_001);
     for (let count = 0; count < 10; count++) {
       listener.receive(first, 10);
+      listener.receive(other, 10);
       await listener.world.advance(5_000);
-      assertEquals(listener.shutDown(), [second]);
+      assertEquals(listener.shutDown(), []);
     }
-    await listener.world.advance(5_000 + SWEEP_MS);
-    assertEquals(listener.shutDown().toSorted(), [second, 5].toSorted(), "the first has its times");
+    await listener.world.advance(10_000 + SWEEP_MS);
+    assertEquals(listener.shutDown().toSorted(), [second, 5].toSorted());
   });
 
-  Deno.test(`a connection lives whose client has closed an earlier one from its port, which the runtime has not noticed: ${second}`, async () => {
+  Deno.test(`of two connections from one port to two addresses the one on which a response was sent rests from then on: ${second}`, async () => {
     using listener = scriptedListener(LIMITS);
     const first = listener.connect(5, 40_001);
+    const other = listener.connect(second, 40_001);
+    await listener.world.advance(2 * SWEEP_MS);
+    listener.receive(other, 100);
+    const request = listener.request(40_001);
+    await listener.world.advance(100_000);
+    assertEquals(listener.shutDown(), [], "none ends while a request is in flight");
+    other.writtenBytes = 100;
+    await request.end();
     await listener.world.advance(SWEEP_MS);
-    first.isClosedByClient = true;
-    const back = listener.connect(second, 40_001);
-    await listener.world.advance(2 * SWEEP_MS);
     assertEquals(listener.shutDown(), [5]);
-    back.isClosedByClient = true;
-    await listener.world.advance(2 * SWEEP_MS);
-    assertEquals(listener.shutDown(), [5], "none begins again");
-    await listener.world.advance(60_000);
+    listener.sockets.open.delete(5);
+    assertEquals(first.isShutDown, true);
+    await listener.world.advance(100_000);
+    assertEquals(listener.shutDown(), []);
+    await listener.world.advance(20_000);
+    assertEquals(listener.shutDown(), [second]);
+  });
+
+  Deno.test(`of two connections from one port to two addresses each is reset whose client takes nothing: ${second}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const first = listener.connect(5, 40_001);
+    const other = listener.connect(second, 40_001);
+    const reading = listener.connect(7, 40_001);
+    listener.request(40_001);
+    for (const socket of [first, other, reading]) {
+      Object.assign(socket, { receivedBytes: 100, writtenBytes: 100_000, unsentBytes: 100_000 });
+    }
+    for (let count = 0; count < 13; count++) {
+      await listener.world.advance(5_000);
+      reading.acknowledgedBytes += 6_000;
+    }
+    await listener.world.advance(SWEEP_MS);
     assertEquals(listener.shutDown().toSorted(), [second, 5].toSorted());
   });
 }
+
+Deno.test("requests on one of two connections from one port to two addresses give the other one no time", async () => {
+  using listener = scriptedListener(LIMITS);
+  const first = listener.connect(5, 40_001);
+  const other = listener.connect(6, 40_001);
+  await listener.world.advance(SWEEP_MS);
+  for (const socket of [other, ...Array.from({ length: 8 }, () => first)]) {
+    listener.receive(socket, 100);
+    const request = listener.request(40_001);
+    socket.writtenBytes += 100;
+    await request.end();
+    await listener.world.advance(5_000);
+    listener.receive(other, 1);
+    await listener.world.advance(5_000);
+  }
+  assertEquals(listener.shutDown(), [6]);
+});
+
+Deno.test("a connection of HTTP/2 stays one while its client has another one from its port", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  listener.receive(socket, 100);
+  await listener.request(40_001, {}).end();
+  await listener.world.advance(SWEEP_MS);
+  listener.connect(6, 40_001);
+  for (let count = 0; count < 20; count++) {
+    await listener.world.advance(5_000);
+    listener.receive(socket, 17);
+  }
+  assertEquals(listener.shutDown(), [6]);
+});
+
+Deno.test("of two connections from one port to two addresses none ends early, because it may be the wrong one", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  listener.receive(listener.connect(6, 40_001), 100);
+  await listener.world.advance(SWEEP_MS);
+  const large = { host: "localhost", "content-length": "40000" };
+  const request = listener.request(40_001, large, "POST");
+  request.peer.disconnect?.();
+  await request.end();
+  request.peer.disconnect?.();
+  await listener.world.advance(10_000);
+  assertEquals(listener.shutDown(), []);
+});
 
 Deno.test("a socket with two descriptors is one connection", async () => {
   using listener = scriptedListener(LIMITS);
