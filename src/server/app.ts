@@ -17,6 +17,7 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { announcesBody, type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
+import { newDiscardBody } from "./discard_body.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOver, newAdmission } from "./admission/admit.ts";
 import { finishAnswer } from "./finish_answer.ts";
@@ -70,6 +71,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
   const openSockets = newOpenSockets(limits.max_sockets_per_client, gateway.world);
+  const discardBody = newDiscardBody();
   const handlers: Handlers = {
     serve,
     serveSocket,
@@ -78,7 +80,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       const call = callOf(req, UNKNOWN_ENDPOINT, peer);
       const stopped = await enter(call, req.raw, peer);
       if (stopped === null) startPrivacy(call, policyOf(call));
-      return respond(call, stopped ?? unknownUrl(), responder, peer);
+      return respondUnread(call, req.raw, stopped ?? unknownUrl(), peer);
     },
   };
   const { fetch } = router ??= newRouter();
@@ -86,6 +88,17 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
 
   function callOf({ raw, path }: Context["req"], known: EndpointFacts, peer: Peer): Call {
     return newCall(gateway, raw, path, known, peer);
+  }
+
+  /** Returns the response to a call that ends before its body is read. */
+  function respondUnread(
+    call: Call,
+    request: Request,
+    result: Result<Reply>,
+    peer: Peer,
+  ): Response {
+    discardBody(call, request);
+    return respond(call, result, responder, peer);
   }
 
   /**
@@ -112,12 +125,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respond(call, stopped, responder, peer);
+      return respondUnread(call, req.raw, stopped, peer);
     }
     peer.admitted?.(call);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
-    const answered = await runEndpoint(call, req, endpoint, limits);
+    const problem = pathProblem(req.path, endpoint);
+    if (problem !== null) discardBody(call, req.raw);
+    const answered = problem ?? await runEndpoint(call, req, endpoint, limits);
     const { privacy } = call.client;
     const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
     const result = finished?.made ?? answered;
@@ -150,7 +165,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const client = clientOver(peer)(call);
     const stopped = admitted ?? await refuseSocket(call, client, peer);
     unwatch();
-    if (stopped !== null) return respond(call, stopped, responder, peer);
+    if (stopped !== null) return respondUnread(call, req.raw, stopped, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
     const session = open(
@@ -159,7 +174,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     );
     const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
-    return opened instanceof Response ? opened : respond(call, opened, responder, peer);
+    return opened instanceof Response ? opened : respondUnread(call, req.raw, opened, peer);
   }
 
   /** Returns the refusal of a further socket; null when it may be opened. */
@@ -180,11 +195,11 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts, peer);
     const stopped = await enter(call, req.raw, peer);
-    if (stopped !== null) return respond(call, stopped, responder, peer);
+    if (stopped !== null) return respondUnread(call, req.raw, stopped, peer);
     startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
-    return respond(call, refusal, responder, peer);
+    return respondUnread(call, req.raw, refusal, peer);
   }
 }
 
@@ -269,8 +284,6 @@ async function runEndpoint(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
-  const problem = pathProblem(req.path, endpoint);
-  if (problem !== null) return problem;
   try {
     const sent = isMultipart(call, endpoint)
       ? await receiveForm(call, req, endpoint, limits)

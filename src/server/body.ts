@@ -99,7 +99,8 @@ async function receive<Received>(
   return received;
 }
 
-function declaredLength(headers: RequestHeaders): number | null {
+/** Returns the content length of a request; null if it has none that is a number. */
+export function declaredLength(headers: RequestHeaders): number | null {
   const written = headers.get("content-length");
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
