@@ -1,4 +1,5 @@
 import type { RequestForms } from "../routing/explain.ts";
+import { authorityIn } from "../core/authority.ts";
 import { contentPolicy, importMapSource, TEXT_POLICY } from "./content_policy.ts";
 import { newEvents } from "./events.ts";
 import { type GuardedRequest, newAdminGuard } from "./guard.ts";
@@ -82,7 +83,9 @@ export function newAdmin(options: AdminOptions): Admin {
       return { ...plain(status, text), headers };
     }
     if (inFlight > MAX_REQUESTS) return busy("Too many requests at once; try again.");
-    const { pathname, searchParams } = new URL(request.url);
+    // A `Host` may have a zone, which a URL may not.
+    const authority = authorityIn(request.url);
+    const { pathname, searchParams } = new URL(request.url.replace(authority, "localhost"));
     switch (pathname) {
       case "/events":
         return await openEvents(request.method === "HEAD", client);

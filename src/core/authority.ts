@@ -11,7 +11,9 @@ export interface Origin extends Authority {
   readonly scheme: string;
 }
 
-const AUTHORITY = /^(\[[0-9a-f:.]{2,45}\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::(\d{0,5}))?$/;
+/** An IPv6 address may have a zone (RFC 6874); some clients do not encode its percent sign. */
+const AUTHORITY =
+  /^(\[[0-9a-f:.]{2,45}(?:%[a-z0-9._~-]{1,64})?\]|[a-z0-9_][a-z0-9_.-]{0,253})(?::(\d{0,5}))?$/;
 
 /**
  * Parses `host:port`, as in a `Host` header (RFC 9110, section 7.2); null if the text is invalid.
@@ -23,7 +25,8 @@ export function parseAuthority(text: string): Authority | null {
   const port = digits === undefined || digits === "" ? null : Number(digits);
   if (port !== null && port > 65_535) return null;
   if (!written.startsWith("[")) return { host: plainName(written), port };
-  const url = URL.parse(`http://${written}`);
+  // The zone names an interface of the client's system.
+  const url = URL.parse(`http://${written.replace(/%.*/, "]")}`);
   return url === null ? null : { host: url.hostname, port };
 }
 
@@ -39,7 +42,7 @@ export function authorityIn(url: string): string {
  */
 export function parseOrigin(text: string): Origin | null {
   const [whole, scheme = "", rest = ""] = /^([a-z][a-z0-9+.-]*):\/\/(.+)$/i.exec(text) ?? [];
-  const isWritten = whole !== undefined && !rest.endsWith(":");
+  const isWritten = whole !== undefined && !rest.endsWith(":") && !rest.includes("%");
   const authority = isWritten ? parseAuthority(rest) : null;
   return authority === null ? null : { ...authority, scheme: scheme.toLowerCase() };
 }

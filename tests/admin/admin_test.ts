@@ -55,6 +55,16 @@ Deno.test("the content policy permits no inline script but the import map, and t
   );
 });
 
+Deno.test("the page is served to a Host with a zone, of which the runtime makes an invalid URL", async () => {
+  const { admin } = listener();
+  const host = "[fe80::1%eth0]:8081";
+  const request = new Request("http://localhost/status.js", { headers: { host } });
+  for (const [path, status] of [["/", 200], ["/nowhere", 404]] as const) {
+    Object.defineProperty(request, "url", { value: `http://${host}${path}`, configurable: true });
+    assertEquals((await admin.handle(request)).status, status);
+  }
+});
+
 Deno.test("a Host header cannot write into the content policy", async () => {
   const { get } = listener();
   const response = await get("/", { headers: { host: "localhost; script-src *" } });

@@ -58,6 +58,13 @@ Deno.test("a host is read with and without its port", () => {
   assertEquals(parseAuthority("Example.COM.:8080"), { host: "example.com", port: 8080 });
   assertEquals(parseAuthority("example.com"), { host: "example.com", port: null });
   assertEquals(parseAuthority("[0:0::1]:0"), { host: "[::1]", port: 0 });
+  for (const zone of ["%eth0", "%25eth0", "%25br-1.2_~"]) {
+    assertEquals(parseAuthority(`[FE80::0:1${zone}]:80`), { host: "[fe80::1]", port: 80 });
+    assertEquals(parseOrigin(`http://[fe80::1${zone}]`), null, "no browser sends it");
+  }
+  for (const text of ["[fe80::1%]", "[fe80::1%a/b]", "[%eth0]", "example.com%eth0"]) {
+    assertEquals(parseAuthority(text), null, text);
+  }
   assertEquals(parseAuthority("localhost:"), { host: "localhost", port: null });
   assertEquals(parseAuthority("a".repeat(300)), null);
 });
