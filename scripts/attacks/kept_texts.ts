@@ -39,6 +39,8 @@ const NATIVE = {
 /** Choices of one chunk: as many as the gateway accepts. */
 const CHOICES_COUNT = 1_000;
 
+const EMPTY_LINES = "data:\n".repeat(600_000);
+
 const TOOL = { type: "function", function: { name: "f", parameters: { type: "object" } } };
 
 function data(value: object, before = ""): string {
@@ -157,6 +159,12 @@ const STREAMS: readonly KeptStream[] = [
         ? data(chunk({ content: "a" }))
         : data(chunk({ tool_calls: [{ index: 0, function: { name: "f" } }] }), `: ${LONG}\n`),
     body: { ...CHAT, tools: [TOOL] },
+  },
+  {
+    row: "A3 lines",
+    what: "chunks with very many empty lines of data",
+    recordAt: () => `data: ${JSON.stringify(chunk({ content: "a" }))}\n${EMPTY_LINES}\n`,
+    body: CHAT,
   },
   {
     row: "A3 choices",

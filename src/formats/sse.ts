@@ -8,6 +8,12 @@ const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
 const MAX_OTHER_RATIO = 2;
 
 /**
+ * Lines of data that are kept apart until they are joined. A line of a few characters takes ten
+ * times as much memory apart, and so it does in texts that are joined one by one.
+ */
+const MAX_APART = 1_024;
+
+/**
  * Returns a framing for server-sent events as the WHATWG standard parses them; `id` and `retry` are
  * ignored. A block without data is a record with empty data, so that the raw texts of all records
  * add up to the received text. Blank lines before a block belong to it. A block that the end of the
@@ -19,7 +25,11 @@ export function newSseFraming(): Framing {
   let line: string[] = [];
   let held = 0;
   let event: string | null = null;
-  let data: string | null = null;
+  /** The first line of data; null if there is none yet. */
+  let firstLine: string | null = null;
+  /** Further lines of data: whole groups, each joined, and those of the last group. */
+  let groups: string[] = [];
+  let apart: string[] = [];
   let anyLine = false;
   let begun = false;
   let afterCr = false;
@@ -32,20 +42,39 @@ export function newSseFraming(): Framing {
     anyLine = true;
     if (isField(source, start, end, "data")) {
       const value = parseFieldValue(source, start + 4, end);
-      data = data === null ? value : data + "\n" + value;
+      if (firstLine === null) firstLine = value;
+      else addLine(value);
     } else if (isField(source, start, end, "event")) {
       event = parseFieldValue(source, start + 5, end) || null;
     }
   }
 
+  function addLine(value: string) {
+    apart.push(value);
+    if (apart.length < MAX_APART) return;
+    groups.push(apart.join("\n"));
+    apart = [];
+  }
+
+  function takeData(): string | null {
+    const data = groups.length === 0 && apart.length === 0
+      ? firstLine
+      : [firstLine, ...groups, ...apart].join("\n");
+    firstLine = null;
+    if (groups.length > 0) groups = [];
+    if (apart.length > 0) apart = [];
+    return data;
+  }
+
   function finish(last: string): StreamRecord {
+    const data = takeData();
     const raw = kept.length === 0 ? last : kept.join("") + last;
     // The data of a record with very long comments may be kept without them.
     const isMostlyOther = data !== null && raw.length > MAX_OTHER_RATIO * data.length + 1024;
     const record = { event, data: isMostlyOther ? ownText(data ?? "") : data ?? "", raw };
     if (kept.length > 0) kept = [];
     held = 0;
-    event = data = null;
+    event = null;
     anyLine = pending = false;
     return record;
   }

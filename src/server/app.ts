@@ -17,7 +17,6 @@ import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
 import { announcesBody, type BodyLimits, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
-import { newDiscardBody } from "./discard_body.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOver, newAdmission } from "./admission/admit.ts";
 import { finishAnswer } from "./finish_answer.ts";
@@ -63,6 +62,14 @@ interface Path {
 }
 
 /**
+ * Says that the connection ends after the response to a call whose body is not read: the runtime
+ * closes it if the body has not arrived by then, and the next request on it would be lost.
+ */
+function sayLast({ headers, responseHeaders }: Call): void {
+  if (announcesBody(headers)) responseHeaders["connection"] = "close";
+}
+
+/**
  * Returns the request handler of the gateway: the client APIs, and an error response for every
  * other path. Requests that do not come over the listener have an admission that differs from the
  * default.
@@ -71,7 +78,6 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   const responder = { ended: gateway.ended, flusher: newFlusher(), pace: newPace() };
   const limits = gateway.generation.config.server;
   const openSockets = newOpenSockets(limits.max_sockets_per_client, gateway.world);
-  const discardBody = newDiscardBody();
   const handlers: Handlers = {
     serve,
     serveSocket,
@@ -80,7 +86,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       const call = callOf(req, UNKNOWN_ENDPOINT, peer);
       const stopped = await enter(call, req.raw, peer);
       if (stopped === null) startPrivacy(call, policyOf(call));
-      return respondUnread(call, req.raw, stopped ?? unknownUrl(), peer);
+      return respondUnread(call, stopped ?? unknownUrl(), peer);
     },
   };
   const { fetch } = router ??= newRouter();
@@ -90,14 +96,9 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     return newCall(gateway, raw, path, known, peer);
   }
 
-  /** Returns the response to a call that ends before its body is read. */
-  function respondUnread(
-    call: Call,
-    request: Request,
-    result: Result<Reply>,
-    peer: Peer,
-  ): Response {
-    discardBody(call, request);
+  /** Returns the response to a call whose body is not read. */
+  function respondUnread(call: Call, result: Result<Reply>, peer: Peer): Response {
+    sayLast(call);
     return respond(call, result, responder, peer);
   }
 
@@ -125,13 +126,13 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respondUnread(call, req.raw, stopped, peer);
+      return respondUnread(call, stopped, peer);
     }
     peer.admitted?.(call);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
     const problem = pathProblem(req.path, endpoint);
-    if (problem !== null) discardBody(call, req.raw);
+    if (problem !== null) sayLast(call);
     const answered = problem ?? await runEndpoint(call, req, endpoint, limits);
     const { privacy } = call.client;
     const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
@@ -165,7 +166,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const client = clientOver(peer)(call);
     const stopped = admitted ?? await refuseSocket(call, client, peer);
     unwatch();
-    if (stopped !== null) return respondUnread(call, req.raw, stopped, peer);
+    if (stopped !== null) return respondUnread(call, stopped, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
     const session = open(
@@ -174,7 +175,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     );
     const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
-    return opened instanceof Response ? opened : respondUnread(call, req.raw, opened, peer);
+    return opened instanceof Response ? opened : respondUnread(call, opened, peer);
   }
 
   /** Returns the refusal of a further socket; null when it may be opened. */
@@ -195,11 +196,11 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts, peer);
     const stopped = await enter(call, req.raw, peer);
-    if (stopped !== null) return respondUnread(call, req.raw, stopped, peer);
+    if (stopped !== null) return respondUnread(call, stopped, peer);
     startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
-    return respondUnread(call, req.raw, refusal, peer);
+    return respondUnread(call, refusal, peer);
   }
 }
 

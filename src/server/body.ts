@@ -99,8 +99,7 @@ async function receive<Received>(
   return received;
 }
 
-/** Returns the content length of a request; null if it has none that is a number. */
-export function declaredLength(headers: RequestHeaders): number | null {
+function declaredLength(headers: RequestHeaders): number | null {
   const written = headers.get("content-length");
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }

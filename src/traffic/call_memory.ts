@@ -42,9 +42,10 @@ export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 
 /**
  * Returns the count of an attempt of a call. While responses hold more than their memory, the call
- * with the largest one that is read or translated is cancelled as `overloaded`.
+ * with the largest one that is read or translated is cancelled as `overloaded`. If it is cancelled
+ * already, and the attempt continues for its token counts, `stop` ends the attempt.
  */
-export function newResponseMemory(call: HoldingCall) {
+export function newResponseMemory(call: HoldingCall, stop: () => void) {
   const { id, cancellation, report, world, state: { admission } } = call;
   let measure = () => 0;
   let release: (() => void) | null = null;
@@ -56,6 +57,7 @@ export function newResponseMemory(call: HoldingCall) {
 
   function drop() {
     counted = 0;
+    if (cancellation.isCancelled) return stop();
     if (release === null) {
       return cancellation.cancel(refuseOverloaded(call, "response_memory").failure);
     }
@@ -77,8 +79,6 @@ export function newResponseMemory(call: HoldingCall) {
 
   function count() {
     unmeasured = 0;
-    // What a cancelled call holds is about to go.
-    if (cancellation.isCancelled) return;
     const shown = measured();
     if (shown === counted) return;
     counted = shown;
@@ -117,8 +117,9 @@ export function newResponseMemory(call: HoldingCall) {
     end(bytes: number): void {
       cancelRecount();
       if (counted === 0) return;
-      counted = bytes;
-      admission.holdResponse(id, bytes);
+      // The end of a cancelled call may have been before that of its attempt.
+      counted = cancellation.isCancelled ? 0 : bytes;
+      admission.holdResponse(id, counted);
     },
   };
 }

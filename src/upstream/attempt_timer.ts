@@ -50,7 +50,11 @@ export function newAttemptTimer(
   });
 
   function linger() {
-    cancelLinger ??= world.after(MAX_LINGER_MS, () => cancellation.cancel(call.reason));
+    cancelLinger ??= world.after(MAX_LINGER_MS, stop);
+  }
+
+  function stop() {
+    cancellation.cancel(call.reason);
   }
 
   function expire(
@@ -130,6 +134,8 @@ export function newAttemptTimer(
     },
     /** Cancels the attempt in 5 s: it continues only for the token counts of the response. */
     linger,
+    /** Cancels the attempt now, for the reason of its call. */
+    stop,
     /** Stops the timer when the attempt is over. */
     close(): void {
       cancelCheck();

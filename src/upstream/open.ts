@@ -119,7 +119,7 @@ export async function open(
   if (handler.kind === "stream" || (handler.kind === "by_type" && report.stream)) {
     timer.awaitContent(firstContentMs);
   }
-  const memory = newResponseMemory(call);
+  const memory = newResponseMemory(call, timer.stop);
   let isDelivering = false;
   let isRejected = false;
   meter?.begin(candidate);

@@ -134,6 +134,19 @@ Deno.test("a record of 4 MiB may arrive one character at a time", () => {
   assertEquals(framing.push("\n")[0]?.data.length, size);
 });
 
+Deno.test("thousands of data lines of a record are joined like a few, read in any pieces", () => {
+  for (const count of [1_024, 1_025, 1_026, 3_000]) {
+    const lines = Array.from({ length: count }, (_, at) => at % 3 === 0 ? "" : String(at));
+    const text = lines.map((line) => `data:${line}\n`).join("") + "\ndata:next\n\n";
+    for (const size of [1, 7, text.length]) {
+      assertEquals(read(...textPieces(text, size)).map(({ data }) => data), [
+        lines.join("\n"),
+        "next",
+      ]);
+    }
+  }
+});
+
 Deno.test("a record with received text is sent as that text", () => {
   const raw = ": hi\r\ndata:1\r\n\r\n";
   assertEquals(sseText([{ event: null, data: "1", raw }]), raw);

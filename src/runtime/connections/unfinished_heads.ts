@@ -159,7 +159,9 @@ export function newUnfinishedHeads(
         },
       };
     },
-    /** Begins the count of several sockets with one remote end: this one has all requests so far. */
+    /**
+     * Begins the count of several sockets with one remote end: this one has all requests so far.
+     */
     beginShared(connection: Counted): void {
       connection.countedBytes += connection.requestBytes;
       connection.requestBytes = 0;
