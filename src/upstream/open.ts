@@ -95,6 +95,7 @@ export async function open(
   // client.
   if (handler.kind === "stream" && hasStops(candidate)) call.client.meter ??= new Meter();
   const { meter } = call.client;
+  const isCounted = meter !== null || span !== null;
   const isCharged = isChargedKey(call.client.key) && candidate.billing !== "none";
   const url = upstreamUrl(provider, candidate.request.path);
   let headers = candidateHeaders(call, candidate);
@@ -194,7 +195,7 @@ export async function open(
    * no text, such as a ranking, are no output.
    */
   async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
-    if (meter === null && span === null) return;
+    if (!isCounted) return;
     isLate = () => true;
     timer.linger();
     const { usage, textBytes } = await newLargeCounts(body)(bytes);
@@ -247,8 +248,11 @@ export async function open(
         ...outline.value !== null && { outline: outline.value },
       });
       if (!read.ok) {
-        const value = () => outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
-        reported(() => reportedUsage(value()));
+        if (isCounted) {
+          const value = outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
+          const usage = reportedUsage(value);
+          reported(() => usage);
+        }
         return read;
       }
       const { response: whole, outcome } = read.value;

@@ -127,7 +127,7 @@ export function newRecordReader(
     },
     /** Returns the characters of the record that is unfinished, also if it will not be finished. */
     unfinishedChars: (): number => ended ? cutChars : framing.held() + tail.length(),
-    /** Forgets what is kept for the counts of the stream. */
+    /** Empties the latest records and the text without records: no token count is read any more. */
     forget(): void {
       latest = [];
       unread = "";

@@ -49,27 +49,25 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   readonly ended: () => void;
 }
 
-/** The members of a connection that are of its socket. */
-export type OtherSocket = Pick<
-  Connection,
-  | "descriptor"
-  | "sinceMs"
-  | "hasServed"
-  | "headSinceMs"
-  | "acknowledgedBytes"
-  | "writtenBytes"
-  | "acceptsAll"
-  | "write"
-  | "countedBytes"
-  | "lookedRequests"
-  | "unfinished"
->;
+/** The state of the socket of a connection. */
+export type OtherSocket = ReturnType<typeof socketState>;
 
-/** Returns the state of the socket of a connection. */
-export function socketState(connection: Connection): OtherSocket {
-  const { descriptor, sinceMs, hasServed, headSinceMs, acknowledgedBytes, writtenBytes } =
-    connection;
-  const { acceptsAll, write, countedBytes, lookedRequests, unfinished } = connection;
+/** Returns the members of a connection that are of its socket. */
+export function socketState(
+  {
+    descriptor,
+    sinceMs,
+    hasServed,
+    headSinceMs,
+    acknowledgedBytes,
+    writtenBytes,
+    acceptsAll,
+    write,
+    countedBytes,
+    lookedRequests,
+    unfinished,
+  }: Connection,
+) {
   return {
     descriptor,
     sinceMs,

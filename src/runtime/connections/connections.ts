@@ -54,6 +54,9 @@ const MAX_UNREAD_MS = 1_000;
 /** The admission of a request of which nothing is counted. */
 const NOTHING_COUNTED = () => {};
 
+/** The answer for such a request whether its connection ends after the response. */
+const NEVER_LAST = () => false;
+
 /** Time between two slices of a sweep that nothing waits for, in milliseconds. */
 const SLICE_PAUSE_MS = 5;
 
@@ -458,18 +461,21 @@ export function newConnections(
       connection.requests++;
       connection.inFlight++;
       if (connection.others === null) connection.headSinceMs = null;
-      const end = (isSent: boolean) => {
-        // Else it has ended already, and its client may be back from its port.
-        if (counted?.ended() === true && isSent) connection.isEnding = true;
-        connection.ended();
-      };
-      completed.then(() => end(true), () => end(false));
+      if (counted === null) completed.then(connection.ended, connection.ended);
+      else {
+        const end = (isSent: boolean) => {
+          // Else it has ended already, and its client may be back from its port.
+          if (counted.ended() && isSent) connection.isEnding = true;
+          connection.ended();
+        };
+        completed.then(() => end(true), () => end(false));
+      }
       return {
         ...connection,
         fields,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
-        isLast: () => counted?.isLast(() => findNow(connection)) ?? false,
+        isLast: counted === null ? NEVER_LAST : () => counted.isLast(() => findNow(connection)),
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);

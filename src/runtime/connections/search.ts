@@ -78,10 +78,10 @@ export function newSearch(
   return {
     /** Resolves when the connection is found, or a search that began later has not found it. */
     find(connection: Connection): Promise<void> {
-      const found = waiting.get(connection) ?? Promise.withResolvers<void>();
-      waiting.set(connection, found);
+      const end = waiting.get(connection) ?? Promise.withResolvers<void>();
+      waiting.set(connection, end);
       plan();
-      return found.promise;
+      return end.promise;
     },
     close(): void {
       cancel();

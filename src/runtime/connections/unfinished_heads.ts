@@ -88,8 +88,8 @@ export interface CountedRequest {
   /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
   admitted(body: ReceivedBody): void;
   /**
-   * Its response has ended. True if the connection ends for what the runtime keeps of it; for its
-   * framing the runtime ends it, because the response says so and the whole request was read.
+   * Its response has ended. True if the connection ends for what the runtime keeps of it, or for
+   * the framing of its body: not every runtime ends one of which only the response says so.
    */
   ended(): boolean;
 }
@@ -134,6 +134,7 @@ export function newUnfinishedHeads(
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
       const { socket, isMultiplexed } = connection;
       let body: ReceivedBody | null = null;
+      let isSaidLast = false;
       const keepsMuch = () => {
         const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
         return keptBytes > MAX_KEPT_BYTES;
@@ -145,8 +146,8 @@ export function newUnfinishedHeads(
           if (bodyBytes !== null || body?.bodyHasEnded !== true) return false;
           find();
           const { countedBytes, requestBytes } = connection;
-          return readBytes(connection) - countedBytes - requestBytes - body.bodyBytes >
-            maxUncountedBytes(connection);
+          const framingBytes = readBytes(connection) - countedBytes - requestBytes - body.bodyBytes;
+          return isSaidLast = framingBytes > maxUncountedBytes(connection);
         },
         admitted: (received) => void (body = received),
         ended() {
@@ -155,7 +156,7 @@ export function newUnfinishedHeads(
           if (body !== null && bodyBytes === null && isSame) {
             connection.requestBytes += body.bodyBytes;
           }
-          return !isMultiplexed && keepsMuch();
+          return isSaidLast || !isMultiplexed && keepsMuch();
         },
       };
     },
@@ -194,14 +195,18 @@ export function newUnfinishedHeads(
       const mayBeCounted = newRequests > 0 && unsentBytes === 0 &&
         bytes <= maxUncountedBytes(connection);
       if (mayBeCounted) bytes = 0;
-      if (bytes > 0) connection.countedBytes += requestBytes;
-      // A body on one of several sockets may still come.
-      else {connection.countedBytes = isAlone
-          ? receivedBytes
-          : Math.max(countedBytes, receivedBytes);}
-      connection.requestBytes = isAlone || bytes > 0
-        ? 0
-        : Math.max(0, requestBytes - Math.max(0, receivedBytes - countedBytes));
+      if (bytes > 0) {
+        connection.countedBytes += requestBytes;
+        connection.requestBytes = 0;
+      } else if (isAlone) {
+        connection.countedBytes = receivedBytes;
+        connection.requestBytes = 0;
+      } else {
+        // A body on one of several sockets may still come.
+        const newBytes = Math.max(0, receivedBytes - countedBytes);
+        connection.countedBytes += newBytes;
+        connection.requestBytes = Math.max(0, requestBytes - newBytes);
+      }
       connection.lookedRequests = requests;
       // What the runtime has not read may be the body of a request whose head it has read.
       if (bytes > MAX_UNCOUNTED_BYTES) bytes -= sockets.unreadBytes(descriptor);
