@@ -23,8 +23,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * Reads the body of a request into one buffer that grows with the bytes received, never by the
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of
- * the body is then still pending. Reads behind `MAX_SMALL_BODY_BYTES` have turns of the event loop,
- * and the system holds back what is not read. `declared` is the content length, which the runtime
+ * the body is then still pending. Reads behind `MAX_SMALL_BODY_BYTES` have turns of the event loop
+ * once many calls are in flight, or behind `MAX_BEGINNING_BYTES`; the system holds back what is not
+ * read. `declared` is the content length, which the runtime
  * enforces.
  */
 export async function receiveBody(
@@ -57,6 +58,12 @@ export function receiveBlocks(
 
 /** Largest body that the runtime reads in one piece, and bytes of any body without turns. */
 export const MAX_SMALL_BODY_BYTES = 32 * 1024;
+
+/**
+ * Bytes of a body that are read as the beginning of its call. Measured: turns as for the rest of
+ * large bodies cost 16 clients with bodies of 200 kB 6 % of their rate.
+ */
+const MAX_BEGINNING_BYTES = 256 * 1024;
 
 /**
  * Reads a body of at most `MAX_SMALL_BODY_BYTES` by its content length, which the runtime enforces.
@@ -113,7 +120,9 @@ function receiveInto(
   // would cost more than the chunk. Measured without turns: 240 bodies that arrive at once were
   // read for 0.2 s before another request.
   function readNext() {
-    const turn = size < MAX_SMALL_BODY_BYTES ? null : turns.next("rest", cancellation);
+    const turn = size < MAX_SMALL_BODY_BYTES
+      ? null
+      : turns.next(size < MAX_BEGINNING_BYTES ? "start" : "rest", cancellation);
     if (turn === null) return read();
     isWaiting = true;
     const since = world.now();

@@ -3,10 +3,10 @@ import type { Cancellation } from "../core/cancellation.ts";
 import { type FairQueue, newFairQueue, type Waiter } from "./fair_queue.ts";
 
 /**
- * Work that has turns: `start` is the beginning of a call or of a response body, which short calls
- * consist of; `rest` is a further piece of a large body, or of the work on many items; `large` is a
- * step of the work on a large JSON text, such as its parse, in one piece that takes milliseconds
- * for each MiB; `entering` is the first such step of a call.
+ * Work that has turns: `start` is the beginning of a call, of its body or of a response body, of
+ * which short calls consist; `rest` is a further piece of a large body, or of the work on many
+ * items; `large` is a step of the work on a large JSON text, such as its parse, in one piece that
+ * takes milliseconds for each MiB; `entering` is the first such step of a call.
  */
 export type TurnKind = "start" | "rest" | "large" | "entering";
 

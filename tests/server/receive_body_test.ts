@@ -90,22 +90,23 @@ Deno.test("a body of a known length takes no more memory than that", async () =>
 });
 
 Deno.test("each read of a body behind 32 KiB waits for its turn, in which its client is not late", async () => {
-  const held = heldTurns("rest");
+  const held = heldTurns("start", "rest");
   const { call, world } = admittedCall(held.turns);
-  const { body, buffers } = bodyInPieces([32 * KIB - 1, 1, KIB, KIB]);
-  const receiving = receiveBody(call, body, 34 * KIB, 30_000, MAX_BODY_BYTES);
-  for (const reads of [3, 4]) {
+  const { body, buffers } = bodyInPieces([32 * KIB - 1, 1, 32 * KIB, 64 * KIB, 128 * KIB, KIB]);
+  const receiving = receiveBody(call, body, 257 * KIB, 30_000, MAX_BODY_BYTES);
+  for (const reads of [3, 4, 5, 6]) {
     await held.waits(1);
     await world.advance(60_000);
     assertEquals(buffers.length, reads);
     held.begin();
   }
   const received = await receiving;
-  assertEquals([received.ok && received.value.byteLength, held.waiting()], [34 * KIB, 0]);
+  assertEquals([received.ok && received.value.byteLength, held.waiting()], [257 * KIB, 0]);
+  assertEquals(held.kinds, ["start", "start", "start", "rest"], "the rest is behind 256 KiB");
 });
 
 Deno.test("empty pieces of a body give its client no more time, also if each read waits for its turn", async () => {
-  const held = heldTurns("rest");
+  const held = heldTurns("start", "rest");
   const { call, world } = admittedCall(held.turns);
   const sizes = [32 * KIB];
   let give = () => {};
@@ -133,7 +134,7 @@ Deno.test("empty pieces of a body give its client no more time, also if each rea
 });
 
 Deno.test("the body of a call that is cancelled while it waits for a turn is not read further", async () => {
-  const held = heldTurns("rest");
+  const held = heldTurns("start", "rest");
   const { call } = admittedCall(held.turns);
   const { body, buffers } = bodyInPieces([16 * KIB, 16 * KIB, 1]);
   const receiving = receiveBody(call, body, 32 * KIB + 1, 30_000, MAX_BODY_BYTES);
