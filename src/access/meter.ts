@@ -3,7 +3,7 @@ import type { BilledUnits, Usage } from "../core/stream/events.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
-import { streamedTextBytes, wholeTextBytes } from "./delivered_text.ts";
+import { streamedTextBytes, wholeTextBytes } from "./written_text.ts";
 
 /**
  * Charge of an operation. `none`: no model is called. `tokens`: counted but free. `reported`: only
@@ -19,7 +19,7 @@ export interface MeteredRequest {
   readonly billing?: Billing;
   /** Units of the request besides tokens, also if the client leaves early. */
   readonly requestUnits?: BilledUnits;
-  /** Member of a stream record with the text of the model; absent for `delta`. */
+  /** Member of a stream record with the text of the model; absent for that of the protocol. */
   readonly textMember?: "text";
 }
 
@@ -48,15 +48,16 @@ interface OpenAttempt {
   readonly candidate: MeteredRequest;
   /** Returns the last counts that the stream of the provider has reported. */
   reported: () => Usage | null;
-  /** Bytes of text that the client has received, or that were in an answer too large for it. */
+  /** Bytes of text that the provider has written, as far as they were read. */
   textBytes: number;
 }
 
 /**
- * Meter of what a call uses at providers. Counts of a provider come first. For a response without
- * counts, and for one that the client did not wait for, they are estimated from the bytes of the
- * request and of the delivered text, because leaving early must not be free. So are those of an
- * answer that is too large to be read. Other attempts that failed without counts count nothing.
+ * Meter of what a call uses at providers. Counts of a provider come first. Those that it has not
+ * reported are estimated from the bytes of the request and of the text that was read, because the
+ * provider bills also what is not delivered, and leaving early must not be free. Attempts that
+ * failed without counts and without text count nothing, unless the client left or the answer was
+ * too large.
  */
 export class Meter {
   readonly #uses: MeteredUse[] = [];
@@ -74,16 +75,16 @@ export class Meter {
     if (this.#attempt !== null) this.#attempt.reported = reported;
   }
 
-  /** Counts records of a stream that are delivered to the client. */
-  deliver(records: readonly StreamRecord[]): void {
-    if (this.#attempt === null) return;
-    const { textMember } = this.#attempt.candidate;
+  /** Counts the text in records of the provider's stream, for an estimate. */
+  read(records: readonly StreamRecord[]): void {
+    if (this.#attempt === null || this.#attempt.candidate.billing === "reported") return;
+    const { target: { wire }, textMember = wire.textMember } = this.#attempt.candidate;
     for (const { data } of records) {
       this.#attempt.textBytes += streamedTextBytes(data, textMember);
     }
   }
 
-  /** Counts the bytes of text in an answer that is too large to be delivered, for an estimate. */
+  /** Counts the bytes of text in an answer that cannot be delivered, for an estimate. */
   refuse(textBytes: number): void {
     if (this.#attempt === null) return;
     this.#attempt.textBytes = Math.max(this.#attempt.textBytes, textBytes);
@@ -111,21 +112,19 @@ export class Meter {
 
   /**
    * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
-   * delivered: then it counts only with counts of the provider. Without `counts` they are those of
-   * the source that was set last.
+   * delivered: then it counts only with counts or text of the provider. Without `counts` they are
+   * those of the source that was set last.
    */
   fail(counts: Usage | null, isWanted: boolean): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
     const usage = counts ?? attempt.reported();
-    if (!isWanted) {
-      if (usage !== null) this.#add(attempt, usage, false);
-      return;
-    }
+    if (!isWanted && usage === null && attempt.textBytes === 0) return;
     const { billing, requestUnits = null } = attempt.candidate;
     if (billing === "reported") {
-      return this.#add(attempt, usage, usage === null && isAudio(requestUnits), requestUnits);
+      const units = isWanted ? requestUnits : null;
+      return this.#add(attempt, usage, usage === null && isAudio(units), units);
     }
     const used = estimate(attempt, usage);
     this.#add(attempt, used, used !== usage);
@@ -170,15 +169,15 @@ function unknown(): null {
  */
 function estimate(attempt: OpenAttempt, reported: Usage | null): Usage {
   const { candidate: { request }, textBytes } = attempt;
-  const delivered = Math.ceil(textBytes / TOKEN_BYTES);
+  const written = Math.ceil(textBytes / TOKEN_BYTES);
   if (reported !== null && reported.unknown === undefined) {
-    return reported.isEarly === true && reported.output < delivered
-      ? { ...reported, output: delivered, total: reported.input + delivered }
+    return reported.isEarly === true && reported.output < written
+      ? { ...reported, output: written, total: reported.input + written }
       : reported;
   }
   const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
   const input = reported === null || reported.unknown === "input" ? sent : reported.input;
-  const output = reported === null || reported.unknown === "output" ? delivered : reported.output;
+  const output = reported === null || reported.unknown === "output" ? written : reported.output;
   return {
     input,
     output,

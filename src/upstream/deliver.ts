@@ -23,6 +23,8 @@ export interface Stream {
    * is sent.
    */
   onComplete(outcome: Outcome): Promise<Result<void>> | null;
+  /** Called with records of the provider before they are translated. */
+  onRead?(records: readonly StreamRecord[]): void;
   /** Stores the ID of the response; awaited before the first record that holds it is sent. */
   identify?(id: string): Promise<Result<void>>;
   /**
@@ -37,8 +39,6 @@ export interface Stream {
    * failed attempt; absent if such a response is delivered.
    */
   isFiltered?(): boolean;
-  /** Called with records that are about to be sent to the client, unless they were held. */
-  onDeliver?(records: readonly StreamRecord[]): void;
   /** Holds the stream back from its first content on; absent if it is delivered as it arrives. */
   readonly hold?: Hold;
   /** Called with an error that a codec or a store threw, which is a bug. */
@@ -111,8 +111,6 @@ async function* deliver(
     for (;;) {
       if (step.failure === null && stream.translation.done()) ending = null;
       if (step.records.length > 0) {
-        // A hold has counted its records as they arrived.
-        if (step !== first || stream.hold === undefined) stream.onDeliver?.(step.records);
         yield number(step.records);
         if (step === first) stream.hold?.onTaken();
       }
@@ -170,6 +168,7 @@ async function advance(stream: Stream, progress: Progress): Promise<Step> {
   const { source, translation } = stream;
   const group = await source.next();
   if (!group.ok) return { records: [], failure: group.failure };
+  if (group.value !== null) stream.onRead?.(group.value);
   const { records, terminal, failure } = pushGroup(stream, group.value ?? [null], progress.budget);
   if (progress.budget !== null && failure === null && stream.isFiltered?.() === true) {
     return { records: [], failure: contentFiltered() };

@@ -16,8 +16,8 @@ export interface Hold {
    * there is no memory. Returns a function that ends this.
    */
   begin(release: () => void): () => void;
-  /** Called with the records that are held now too, and the bytes of all in memory. */
-  onHeld(records: readonly StreamRecord[], bytes: number): void;
+  /** Called with the bytes of all held records in memory. */
+  onHeld(bytes: number): void;
   /** Called when the held records are delivered: the whole stream, or its begin. */
   onDelivery(state: "complete" | "released"): void;
   /** Called when the client has taken the held records. */
@@ -68,7 +68,7 @@ export async function holdBack(first: Step, stream: HeldStream, hold: Hold): Pro
         records.push(keptRecord(record));
         bytes += Buffer.byteLength(record.raw ?? record.data);
       }
-      hold.onHeld(step.records, bytes + records.length * RECORD_BYTES);
+      hold.onHeld(bytes + records.length * RECORD_BYTES);
       if (stream.isDone()) return deliver("complete", null);
       if (isReleased || bytes >= hold.maxBytes) return deliver("released", null);
       const next = stream.advance();

@@ -1,4 +1,5 @@
 import type { Usage } from "../core/stream/events.ts";
+import type { StreamRecord } from "../core/stream/reply.ts";
 import { parseJson } from "../core/json/json.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
@@ -60,12 +61,13 @@ function countsIn(data: string): Usage | null {
 
 /**
  * Reads a stream to its end without a translation, and returns the same of all its records. One
- * that is too large for that, or is cut off, is all text.
+ * that is too large for that, or is cut off, is all text. `onRead` is called with the short ones.
  */
 export async function readCounts(
   known: Usage | null,
   source: RecordReader,
   largeCounts: LargeCountsReader,
+  onRead: (records: readonly StreamRecord[]) => void,
 ): Promise<LargeCounts> {
   source.readOn(MAX_READ_BYTES);
   let { usage, textBytes } = await withLatest(known, source, largeCounts);
@@ -82,5 +84,6 @@ export async function readCounts(
     if (!group.ok || group.value === null) {
       return { usage, textBytes: Math.max(textBytes, source.unfinishedChars()) };
     }
+    onRead(group.value.filter(({ data }) => data.length <= MAX_UNSCANNED_CHARS));
   }
 }

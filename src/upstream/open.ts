@@ -21,6 +21,7 @@ import type { Usage } from "../core/stream/events.ts";
 import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
+import { wholeTextBytes } from "../access/written_text.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
 import { finishOutcome, storeSentValues, storeValuesOf } from "../redaction/finish_outcome.ts";
@@ -229,6 +230,8 @@ export async function open(
         return responseTooLarge("The provider's response is too large.");
       }
       memory.end(bytes.value.length);
+      // A client that leaves from now on pays for the counts in it.
+      isLate = () => isCharged;
       span?.receivedBody(bytes.value);
       const checked = checkJson(bytes.value, body.turn, reader.needed);
       const outline = checked instanceof Promise ? await checked : checked;
@@ -252,6 +255,7 @@ export async function open(
           const value = outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
           const usage = reportedUsage(value);
           reported(() => usage);
+          if (usage === null && outline.value === null) meter?.refuse(wholeTextBytes(bytes.value));
         }
         return read;
       }
@@ -301,7 +305,7 @@ export async function open(
         waitingBytes = waiting;
         memory.passed();
       },
-      ...(meter !== null && { onDeliver: (sent) => meter.deliver(sent) }),
+      ...meter !== null && { onRead: (read) => meter.read(read) },
       onContent() {
         timer.contentArrived();
         onContent?.();
@@ -320,7 +324,12 @@ export async function open(
           if (isLate() || (isCharged && isUnusable(failure))) {
             isReadingOn = true;
             timer.linger();
-            latest = await readCounts(usage, source, newLargeCounts(body));
+            latest = await readCounts(
+              usage,
+              source,
+              newLargeCounts(body),
+              (read) => meter?.read(read),
+            );
           } else if (meter !== null) latest = await withLatest(usage, source, newLargeCounts(body));
           if (latest !== null) usage = latest.usage;
           if (latest !== null && isTooLarge(failure)) meter?.refuse(latest.textBytes);
@@ -355,9 +364,8 @@ export async function open(
             cancelTimer();
           };
         },
-        onHeld(held, bytes) {
+        onHeld(bytes) {
           holdBytes = bytes;
-          meter?.deliver(held);
         },
         onDelivery(state) {
           report.held = state;

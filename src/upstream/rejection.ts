@@ -56,14 +56,14 @@ export async function rejection(
   const { status, headers } = response;
   // The gateway uses 499 itself for a client that disconnected.
   if (status < 400 || status > 599 || status === 499) {
-    const bytes = status < 300 ? await readAll(body, MAX_ERROR_BYTES) : null;
+    const bytes = status < 300 ? await readError(rejected) : null;
     if (bytes === null) await body.cancel();
     else if (bytes.ok) await count(rejected, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
   learnClock(call, target, response);
-  const bytes = await readAll(body, MAX_ERROR_BYTES);
+  const bytes = await readError(rejected);
   // The status alone says that the key was refused, also if the body breaks off.
   const isKnown = keyRefusal(status) !== null && call.cancellation.reason === null;
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
@@ -90,18 +90,24 @@ function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
   return model === undefined ? refusal : { ...refusal, model: wordMask(call)?.(model) ?? model };
 }
 
+/** Reads an error body. Of one that is too large it meters the counts in its beginning. */
+function readError(rejected: RejectedBody): ReturnType<typeof readAll> {
+  return readAll(rejected.body, MAX_ERROR_BYTES, (beginning) => countLarge(rejected, beginning));
+}
+
+async function countLarge({ body, reported }: RejectedBody, bytes: Uint8Array): Promise<void> {
+  const { usage } = await newLargeCounts(body)(bytes);
+  reported(() => usage);
+}
+
 /**
  * Meters the counts in a body. Returns its text; null if it is no text or too large to be parsed.
  */
-async function count(
-  { body, reported }: RejectedBody,
-  bytes: Uint8Array,
-): Promise<string | null> {
+async function count(rejected: RejectedBody, bytes: Uint8Array): Promise<string | null> {
+  const { body, reported } = rejected;
   const text = await isTooLargeToParse(bytes, body.turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
-  if (text === null) {
-    const { usage } = await newLargeCounts(body)(bytes);
-    reported(() => usage);
-  } else reported(() => reportedUsage(parseJson(text)));
+  if (text === null) await countLarge(rejected, bytes);
+  else reported(() => reportedUsage(parseJson(text)));
   return text;
 }
 

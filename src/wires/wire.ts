@@ -206,6 +206,8 @@ export interface Encoding {
 export interface Wire {
   readonly name: WireName;
   readonly framing: "sse" | "ndjson";
+  /** Member of a stream record with the text of the model; absent for `delta`. */
+  readonly textMember?: "message";
   /** Returns the base URL for the wire's paths, from the configured URL without its query. */
   base(url: string): string;
   /** Treatment of every request field by `encode`, which uses it: other members are refused. */

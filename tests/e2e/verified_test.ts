@@ -450,7 +450,7 @@ Deno.test("a stream that is cut at a stop text counts tokens in the metrics, wit
     assertEquals(response.status, 200);
     assertStringIncludes(await response.text(), "Twelve letters");
     const metrics = await scrape();
-    for (const [direction, count] of [["input", input], ["output", "4"]]) {
+    for (const [direction, count] of [["input", input], ["output", "5"]]) {
       const line =
         `gateway_tokens_total{provider="up",model="_dynamic",direction="${direction}"} ${count}\n`;
       assert(new RegExp(line.replace("{", "\\{")).test(metrics), line);

@@ -1,10 +1,11 @@
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
-import { answers, COMPLETION } from "../support/chat_call.ts";
+import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
-import { limitedGateway } from "../support/limited_gateway.ts";
+import { testGateway } from "../support/gateway.ts";
+import { clockWorld, limitedGateway } from "../support/limited_gateway.ts";
 import { LIMITS } from "./charge/operations.ts";
-import { chatUsage, DONE, responsesUsage, sse } from "./charge/shape.ts";
+import { chatUsage, DONE, responsesUsage, sse, tooLarge } from "./charge/shape.ts";
 import { chargesOf } from "./charge/sums.ts";
 
 const COUNTS = { input: 10, output: 8_000, cached: 0 };
@@ -258,5 +259,56 @@ Deno.test("strings in a large answer without text are no output", async () => {
   for (const [path, body] of bodies) {
     const { tokens } = await charged(path, body, "application/json", large);
     assertEquals([path, tokens], [path, sent(body)]);
+  }
+});
+
+const PROVIDER = `
+providers: {up: {type: compat, base_url: "http://up", api_key: sk-a}}
+routing: {routes: [{name: main, targets: [{provider: up}]}]}
+retry: {enabled: false}
+pricing: {"up/*": {input: 2, output: 1}}
+`;
+
+Deno.test("counts of a large response whose client leaves while it is checked are charged", async () => {
+  const client = new AbortController();
+  let isRead = false;
+  const text = tooLarge(JSON.stringify({ ...COMPLETION, usage: chatUsage(COUNTS) }));
+  const world = clockWorld(() => {
+    const body = new ReadableStream({
+      type: "bytes",
+      start: (controller) => controller.enqueue(new TextEncoder().encode(text)),
+      pull(controller) {
+        isRead = true;
+        controller.close();
+        controller.byobRequest?.respond(0);
+      },
+    });
+    const headers = { "content-type": "application/json" };
+    return Promise.resolve(new Response(body, { headers }));
+  });
+  const turns = {
+    next() {
+      if (isRead) client.abort();
+      return null;
+    },
+  };
+  const gateway = testGateway(LIMITS + PROVIDER, world, { turns });
+  const request = new Request(chatRequest({ headers: keyOf("ada") }), { signal: client.signal });
+  await (await gateway.app(request)).body?.cancel();
+  assert(client.signal.aborted);
+  const { quotas, reports } = await chargesOf(gateway);
+  assertEquals([quotas.tokens, reports.at(-1)?.estimated], [8_010, false]);
+});
+
+Deno.test("counts in the first MiB of a large error are charged", async () => {
+  const error = { usage: chatUsage(COUNTS), error: { message: "x".repeat(2 * MIB) } };
+  for (const status of [202, 400, 500]) {
+    const gateway = limitedGateway(LIMITS, {
+      providers: PROVIDER,
+      fetch: () => answers(status, error),
+    });
+    await (await gateway.app(chatRequest({ headers: keyOf("ada") }))).body?.cancel();
+    const { quotas, reports } = await chargesOf(gateway);
+    assertEquals([status, quotas.tokens, reports.at(-1)?.estimated], [status, 8_010, false]);
   }
 });

@@ -371,3 +371,64 @@ Deno.test("a stream that breaks its promise is charged with its tokens, which co
   await (await responding).text();
   assertEquals((await sums(gateway)).tokens, 19);
 });
+
+Deno.test("a stream that breaks its promise is charged by all text that was read, if its last counts do not come", async () => {
+  const event = { type: "content_block_delta", index: 0 };
+  const strict = { type: "object", properties: {}, required: [], additionalProperties: false };
+  const tools = [{ type: "function", function: { name: "f", strict: true, parameters: strict } }];
+  const calls = [{ function: { name: "f", arguments: { odd: TEXTS.text } } }];
+  const lineOf = (message: JsonObject) => `${JSON.stringify({ message, done: false })}\n`;
+  const cases: readonly (readonly ["messages" | "local", JsonObject, readonly string[]])[] = [
+    ["messages", { response_format: { type: "json_object" } }, [
+      ...beginningOf("messages"),
+      ...Array<string>(300)
+        .fill(sseOf({ ...event, delta: { type: "text_delta", text: TEXT } })[0] ?? ""),
+    ]],
+    ["local", { tools }, [
+      lineOf({ role: "assistant", content: "", tool_calls: calls }),
+      ...Array<string>(300).fill(lineOf({ role: "assistant", content: TEXT })),
+    ]],
+  ];
+  for (const [type, promise, records] of cases) {
+    const gateway = charged(type, [{ records }, { records }], "", ", verify: true");
+    const responding = gateway.app(
+      post("/v1/chat/completions", { ...CHAT, ...promise, stream: true }),
+    );
+    // Each of the two attempts waits 5 s for its counts.
+    for (let seconds = 0; seconds < 12; seconds++) await gateway.world.advance(1_000);
+    await (await responding).text();
+    assertEquals(gateway.reports.at(-1)?.failure?.kind, "promise_broken");
+    // The Messages API reports its input first.
+    const input = type === "messages" ? COUNTS.input : quarter(gateway.sent[0] ?? "");
+    const output = quarter((type === "local" ? "f" : "") + TEXTS.text + TEXT.repeat(300));
+    const { tokens, estimated } = await sums(gateway);
+    assertEquals([type, tokens, estimated], [type, 2 * (input + output), true]);
+  }
+});
+
+Deno.test("a whole response that breaks its promise without reported tokens is charged by its text", async () => {
+  const content = [{ type: "text", text: TEXT }];
+  const head = { id: "msg_1", type: "message", role: "assistant", model: "m" };
+  const message = { ...head, content, stop_reason: "end_turn", stop_sequence: null };
+  const gateway = charged("messages", [message, message]);
+  const json = { ...CHAT, response_format: { type: "json_object" } };
+  assertEquals(await served(gateway, post("/v1/chat/completions", json)), 502);
+  const { tokens, nanoUsd, estimated: isEstimated } = estimated(gateway.sent[0] ?? "", TEXT);
+  assertEquals(await sums(gateway), {
+    tokens: 2 * tokens,
+    nanoUsd: 2 * nanoUsd,
+    estimated: isEstimated,
+  });
+});
+
+Deno.test("a client that leaves while text waits for a call pays for it", async () => {
+  const tool = { type: "function", function: { name: "f" } };
+  const body = { ...CHAT, tools: [tool], tool_choice: "required", stream: true };
+  const gateway = charged("local", [{ records: beginningOf("local") }], "", ", verify: true");
+  const client = new AbortController();
+  const responding = gateway.app(post("/v1/chat/completions", body, client.signal));
+  await gateway.world.advance(100);
+  client.abort();
+  await (await responding).body?.cancel();
+  assertEquals(await sums(gateway), estimated(gateway.sent[0] ?? "", TEXTS.text));
+});

@@ -11,6 +11,7 @@ import { errorFields } from "./errors.ts";
 export const local: Wire = {
   name: "local",
   framing: "ndjson",
+  textMember: "message",
   base: (url) => url.replace(/\/+$/, "").replace(/\/api$/, ""),
   encode: encodeByPrompt,
   encodePrompt,

@@ -6,11 +6,12 @@ import type { SHAPES } from "./shapes.ts";
 
 /**
  * How an attempt ends of which the client may see nothing. All but `refused` and `silent` report
- * their counts.
+ * their counts, one too late.
  */
 export const FAILED_ENDS = [
   "unusable",
   "promise",
+  "promise, too late counts",
   "status",
   "accepted",
   "error",
@@ -139,7 +140,7 @@ export function request(
   const sent = {
     ...members,
     ...stream && (path.endsWith("speech") ? { stream_format: "sse" } : { stream: true }),
-    ...attempts.some(({ end }) => end === "promise") && promise,
+    ...attempts.some(({ end }) => end.startsWith("promise")) && promise,
   };
   const form = new FormData();
   for (const [name, value] of Object.entries(sent)) form.set(name, String(value));

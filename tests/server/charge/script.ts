@@ -2,7 +2,7 @@ import { assert } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import { limitedGateway } from "../../support/limited_gateway.ts";
 import { type Attempt, LIMITS, providers, request, type Script } from "./operations.ts";
-import { type Counts, DELIVERED, largeText, type Shape, tooLarge } from "./shape.ts";
+import { type Counts, DELIVERED, largeText, type Shape, TEXTS, tooLarge } from "./shape.ts";
 import { SHAPES } from "./shapes.ts";
 import { chargesOf } from "./sums.ts";
 import { newStream } from "./written_stream.ts";
@@ -62,6 +62,12 @@ export async function runScript(script: Script) {
     };
   }
 
+  /** Returns the least counts of a text whose last counts are not known. */
+  function textCounts(known: Counts | null): Counts | null {
+    if (Object.keys(operation.promise).length === 0) return known;
+    return { input: 0, cached: 0, ...known, output: Math.ceil(TEXTS.text.length / 4) };
+  }
+
   /** Responds to an attempt that fails, if the gateway notices. */
   async function failing(
     attempt: Attempt,
@@ -84,7 +90,7 @@ export async function runScript(script: Script) {
       one.counts = counts;
       const form = end === "unusable" || end === "error"
         ? "unusable"
-        : end === "promise"
+        : end.startsWith("promise")
         ? "text"
         : "object";
       const status = end === "status" ? 503 : end === "accepted" ? 202 : 200;
@@ -104,14 +110,17 @@ export async function runScript(script: Script) {
       body.close();
     } else {
       if (end === "too large") body.write(tooLarge(parts.content("object")));
-      else body.write(parts.content(end === "promise" ? "text" : "unusable"));
+      else body.write(parts.content(end.startsWith("promise") ? "text" : "unusable"));
       // Providers send their counts some time after the text.
-      world.after(10, () => {
+      const isTooLate = end === "promise, too late counts";
+      if (isTooLate) one.counts = textCounts(one.counts);
+      world.after(isTooLate ? 5_001 : 10, () => {
         body.write(parts.finish);
         if (body.write(parts.counts(counts))) one.counts = counts;
+        else if (isTooLate) one.isPartial = true;
         else assert(isGone, "the gateway did not wait for the counts of a failed attempt");
         if (one.counts !== counts) {
-          one.isPartial = isGone && (one.counts === null || end === "promise");
+          one.isPartial ||= isGone && (one.counts === null || end === "promise");
         }
         body.write(parts.terminal);
         body.close();
@@ -128,7 +137,7 @@ export async function runScript(script: Script) {
       isGone = true;
       client.abort();
       const leaving = responding.then(({ body }) => body?.cancel());
-      await world.advance(100);
+      await world.advance(10_000);
       return await leaving;
     }
     let isOver = false;

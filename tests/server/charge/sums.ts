@@ -1,9 +1,9 @@
-import type { limitedGateway } from "../../support/limited_gateway.ts";
+import type { TestGateway } from "../../support/gateway.ts";
 
 /**
  * Returns what the key `ada` is charged: in its budgets, in the metrics and in the usage report.
  */
-export async function chargesOf({ gateway, reports }: ReturnType<typeof limitedGateway>) {
+export async function chargesOf({ gateway, reports }: Pick<TestGateway, "gateway" | "reports">) {
   const found = await gateway.state.quotas.spent(["key ada"]);
   const windows = found.ok ? found.value.get("key ada") : undefined;
   const sum = (unit: string) => windows?.get(`${unit} d:2023-11-14`) ?? 0;

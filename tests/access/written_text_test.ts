@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { streamedTextBytes, wholeTextBytes } from "../../src/access/delivered_text.ts";
+import { streamedTextBytes, wholeTextBytes } from "../../src/access/written_text.ts";
 import { anyCharacter } from "../support/any_character.ts";
 import { assertEquals } from "../support/assert.ts";
 
@@ -31,6 +31,18 @@ Deno.test("the texts of a delta are counted in the format of each client API, wh
         );
       }
     }
+  }));
+});
+
+Deno.test("the texts of a stream of a local runtime are counted, whatever is in them", () => {
+  fc.assert(fc.property(text, text, (one, other) => {
+    const calls = [{ function: { name: "f", arguments: { message: other } } }];
+    const message = { role: "assistant", content: one, tool_calls: calls };
+    const record = { model: "m", message, done: true, done_reason: "stop" };
+    assertEquals(
+      streamedTextBytes(JSON.stringify(record), "message"),
+      bytes(one) + bytes(`f${other}`),
+    );
   }));
 });
 

@@ -1,6 +1,12 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonValue, parseJson } from "../core/json/json.ts";
 
+/**
+ * Member of a stream record with the text of the model: `text` in a stream of completions,
+ * `message` in one of a local runtime.
+ */
+export type TextMember = "delta" | "text" | "message";
+
 /** Members whose texts no model has written. */
 const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "type",
@@ -22,12 +28,11 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
 const WRITTEN = ["choices", "output", "content"] as const;
 
 /**
- * Returns the bytes of the texts in the members of a stream record with this name: `delta`, or
- * `text` in a stream of completions; 0 for a record without one. The record is scanned, not parsed,
- * because this runs for every record.
+ * Returns the bytes of the texts in the members of a stream record with this name; 0 for a record
+ * without one. The record is scanned, not parsed, because this runs for every record.
  */
-export function streamedTextBytes(data: string, member: "delta" | "text" = "delta"): number {
-  const key = member === "delta" ? '"delta"' : '"text"';
+export function streamedTextBytes(data: string, member: TextMember = "delta"): number {
+  const key = `"${member}"`;
   let bytes = 0;
   for (let at = data.indexOf(key); at >= 0;) {
     const start = valueStart(data, at + key.length);
