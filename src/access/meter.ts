@@ -56,8 +56,7 @@ interface OpenAttempt {
  * Meter of what a call uses at providers. Counts of a provider come first. Those that it has not
  * reported are estimated from the bytes of the request and of the text that was read, because the
  * provider bills also what is not delivered, and leaving early must not be free. Attempts that
- * failed without counts and without text count nothing, unless the client left or the answer was
- * too large.
+ * failed without counts count nothing, unless the client left or the answer was too large.
  */
 export class Meter {
   readonly #uses: MeteredUse[] = [];
@@ -84,7 +83,7 @@ export class Meter {
     }
   }
 
-  /** Counts the bytes of text in an answer that cannot be delivered, for an estimate. */
+  /** Counts the bytes of text in an answer that is too large to be delivered, for an estimate. */
   refuse(textBytes: number): void {
     if (this.#attempt === null) return;
     this.#attempt.textBytes = Math.max(this.#attempt.textBytes, textBytes);
@@ -112,15 +111,15 @@ export class Meter {
 
   /**
    * Ends an attempt that failed. `isWanted` is false if the provider failed and nothing was
-   * delivered: then it counts only with counts or text of the provider. Without `counts` they are
-   * those of the source that was set last.
+   * delivered: then it counts only with counts of the provider. Without `counts` they are those of
+   * the source that was set last.
    */
   fail(counts: Usage | null, isWanted: boolean): void {
     const attempt = this.#attempt;
     if (attempt === null) return;
     this.#attempt = null;
     const usage = counts ?? attempt.reported();
-    if (!isWanted && usage === null && attempt.textBytes === 0) return;
+    if (!isWanted && usage === null) return;
     const { billing, requestUnits = null } = attempt.candidate;
     if (billing === "reported") {
       const units = isWanted ? requestUnits : null;

@@ -21,7 +21,6 @@ import type { Usage } from "../core/stream/events.ts";
 import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
-import { wholeTextBytes } from "../access/written_text.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
 import { finishOutcome, storeSentValues, storeValuesOf } from "../redaction/finish_outcome.ts";
@@ -255,7 +254,6 @@ export async function open(
           const value = outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
           const usage = reportedUsage(value);
           reported(() => usage);
-          if (usage === null && outline.value === null) meter?.refuse(wholeTextBytes(bytes.value));
         }
         return read;
       }

@@ -62,10 +62,10 @@ export async function runScript(script: Script) {
     };
   }
 
-  /** Returns the least counts of a text whose last counts are not known. */
+  /** Returns the least counts of a text of which only the first counts are known, if they are. */
   function textCounts(known: Counts | null): Counts | null {
-    if (Object.keys(operation.promise).length === 0) return known;
-    return { input: 0, cached: 0, ...known, output: Math.ceil(TEXTS.text.length / 4) };
+    if (known === null || Object.keys(operation.promise).length === 0) return known;
+    return { ...known, output: Math.ceil(TEXTS.text.length / 4) };
   }
 
   /** Responds to an attempt that fails, if the gateway notices. */
