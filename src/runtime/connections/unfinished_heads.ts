@@ -94,6 +94,9 @@ export interface CountedRequest {
   ended(): boolean;
 }
 
+/** Bytes of unfinished heads, by connection. */
+export type UnfinishedHeads = ReturnType<typeof newUnfinishedHeads>;
+
 /**
  * Returns a register of the bytes that connections have sent toward requests whose heads are not
  * whole. Beyond their bound it ends the connections with most of them.
