@@ -104,9 +104,13 @@ function declaredLength(headers: RequestHeaders): number | null {
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
-/** True if a request has a body by its header fields. */
-export function announcesBody(headers: RequestHeaders): boolean {
-  return headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0";
+/**
+ * Leaves the body of a request unread, if it has one. Its response says that the connection ends:
+ * the runtime closes it if the body has not arrived by then, and the next request would be lost.
+ */
+export function leaveUnread({ headers, responseHeaders }: Call): void {
+  const isEmpty = (headers.get("content-length") ?? "0") === "0";
+  if (headers.has("transfer-encoding") || !isEmpty) responseHeaders["connection"] = "close";
 }
 
 /** Returns the refusal of a request by its header fields; null if its body may be read. */
