@@ -10,6 +10,7 @@ import { cancelled, type Failed, refuse, type Result, success } from "../core/fa
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { awaitTurn } from "../call/call_turns.ts";
 import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../redaction/request.ts";
 import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
@@ -289,10 +290,8 @@ async function runEndpoint(
       const { length } = sent.value.document.text;
       const turn = turnForText(turns, length, "large", cancellation) ??
         turns.next("start", cancellation);
-      if (turn !== null) {
-        await turn;
-        if (cancellation.isCancelled) return cancelled(cancellation.reason);
-      }
+      const stopped = turn === null ? null : await awaitTurn(call, turn);
+      if (stopped !== null) return stopped;
     }
     return await endpoint.handle(call, sent.value);
   } catch (error) {

@@ -1,12 +1,13 @@
 import { atPaceOf } from "../core/at_once.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import { cancelled, type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument, requestSteps } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
+import { awaitTurn } from "../call/call_turns.ts";
 import { hideValues } from "../redaction/request.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import {
@@ -47,12 +48,10 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const { cancellation, turns } = call;
-  const turn = turnForText(turns, bytes.value.length, "entering", cancellation);
-  if (turn !== null) {
-    await turn;
-    if (cancellation.isCancelled) return cancelled(cancellation.reason);
-  }
+  const { turns } = call;
+  const turn = turnForText(turns, bytes.value.length, "entering", call.cancellation);
+  const stopped = turn === null ? null : await awaitTurn(call, turn);
+  if (stopped !== null) return stopped;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   const parsing = requestSteps(text, max_json_members, bytes.value);
