@@ -45,9 +45,9 @@ export function newSearch(
         looks++;
         const connection = connectionAt(descriptor);
         if (connection === null) return true;
-        for (const those of [sought, waiting]) {
-          those.get(connection)?.resolve();
-          those.delete(connection);
+        for (const connections of [sought, waiting]) {
+          connections.get(connection)?.resolve();
+          connections.delete(connection);
         }
         return sought.size > 0;
       },
@@ -62,9 +62,9 @@ export function newSearch(
     );
   }
 
-  function release(those: typeof waiting) {
-    for (const { resolve } of those.values()) resolve();
-    those.clear();
+  function release(connections: typeof waiting) {
+    for (const { resolve } of connections.values()) resolve();
+    connections.clear();
   }
 
   function plan() {
