@@ -155,7 +155,7 @@ export interface Call {
   readonly planned: ((plan: Plan) => Failed) | null;
   /** Bytes of its body that have arrived, if it is read as a stream. */
   bodyBytes: number;
-  /** True once its body, read so, has arrived as a whole. */
+  /** True once all of its body has arrived, if it is read as a stream. */
   bodyHasEnded: boolean;
   /** Response headers that are set before the endpoint runs, by lower-case name. */
   readonly responseHeaders: Record<string, string>;

@@ -8,10 +8,10 @@ const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
 const MAX_OTHER_RATIO = 2;
 
 /**
- * Lines of data that are kept apart until they are joined. A line of a few characters takes ten
- * times as much memory apart, and so it does in texts that are joined one by one.
+ * Maximum lines of data that wait to be joined. A line of a few characters takes ten times as much
+ * memory apart, and also in a text to which lines are added one by one.
  */
-const MAX_APART = 1_024;
+const MAX_APART_LINES = 1_024;
 
 /**
  * Returns a framing for server-sent events as the WHATWG standard parses them; `id` and `retry` are
@@ -51,7 +51,7 @@ export function newSseFraming(): Framing {
 
   function addLine(value: string) {
     apart.push(value);
-    if (apart.length < MAX_APART) return;
+    if (apart.length < MAX_APART_LINES) return;
     groups.push(apart.join("\n"));
     apart = [];
   }

@@ -28,9 +28,9 @@ export interface PeerRequest {
    */
   readonly admitted?: (body: ReceivedBody) => void;
   /**
-   * True if the connection ends after the response, which begins now: the head of the request is
-   * large, or it is not admitted and its body is large or of unknown size, or its body came in
-   * chunks with much framing. Absent if `disconnect` is.
+   * True if the connection ends after the response, which begins now, for the size of the head or
+   * for much framing of a body in chunks; it ends without this if the body is not read. Absent if
+   * `disconnect` is.
    */
   readonly isLast?: () => boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */

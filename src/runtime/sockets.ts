@@ -37,7 +37,7 @@ export interface FoundSocket {
   readonly socket: SocketIdentity | null;
 }
 
-/** Returns the descriptor of a socket; null if it is not known, or is another one's by now. */
+/** Returns the descriptor of a socket; null if it is not known, or has another socket by now. */
 export function openDescriptor(
   sockets: Pick<Sockets, "identity">,
   { descriptor, socket }: FoundSocket,

@@ -10,12 +10,13 @@ import { cancelled, type Failed, refuse, type Result, success } from "../core/fa
 import { emptyDocument } from "../formats/document.ts";
 import { formText } from "../formats/multipart.ts";
 import { type Call, recordModel } from "../call/call.ts";
+import { awaitTurn } from "../call/call_turns.ts";
 import { policyOf, replaceDocument, replaceForm, startPrivacy } from "../redaction/request.ts";
 import { recordBodySession } from "../call/session.ts";
 import { parseSteering } from "../access/steering.ts";
 import type { Gateway } from "../gateway/gateway.ts";
 import { newCall } from "./new_call.ts";
-import { announcesBody, type BodyLimits, readBody, readForm } from "./body.ts";
+import { type BodyLimits, leaveUnread, readBody, readForm } from "./body.ts";
 import { internalError } from "./internal_error.ts";
 import { endConnection } from "../runtime/connections/end_connection.ts";
 import { type Admission, clientOver, newAdmission } from "./admission/admit.ts";
@@ -62,14 +63,6 @@ interface Path {
 }
 
 /**
- * Says that the connection ends after the response to a call whose body is not read: the runtime
- * closes it if the body has not arrived by then, and the next request on it would be lost.
- */
-function sayLast({ headers, responseHeaders }: Call): void {
-  if (announcesBody(headers)) responseHeaders["connection"] = "close";
-}
-
-/**
  * Returns the request handler of the gateway: the client APIs, and an error response for every
  * other path. Requests that do not come over the listener have an admission that differs from the
  * default.
@@ -98,7 +91,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
 
   /** Returns the response to a call whose body is not read. */
   function respondUnread(call: Call, result: Result<Reply>, peer: Peer): Response {
-    sayLast(call);
+    leaveUnread(call);
     return respond(call, result, responder, peer);
   }
 
@@ -131,9 +124,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     peer.admitted?.(call);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const unwatch = earlyUnwatch ?? watchClient(call, req.raw);
-    const problem = pathProblem(req.path, endpoint);
-    if (problem !== null) sayLast(call);
-    const answered = problem ?? await runEndpoint(call, req, endpoint, limits);
+    const answered = await runEndpoint(call, req, endpoint, limits);
     const { privacy } = call.client;
     const finished = privacy === null ? null : await finishAnswer(call, privacy, answered);
     const result = finished?.made ?? answered;
@@ -285,6 +276,9 @@ async function runEndpoint(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
+  const problem = pathProblem(req.path, endpoint);
+  if (problem !== null || endpoint.body === false) leaveUnread(call);
+  if (problem !== null) return problem;
   try {
     const sent = isMultipart(call, endpoint)
       ? await receiveForm(call, req, endpoint, limits)
@@ -296,10 +290,8 @@ async function runEndpoint(
       const { length } = sent.value.document.text;
       const turn = turnForText(turns, length, "large", cancellation) ??
         turns.next("start", cancellation);
-      if (turn !== null) {
-        await turn;
-        if (cancellation.isCancelled) return cancelled(cancellation.reason);
-      }
+      const stopped = turn === null ? null : await awaitTurn(call, turn);
+      if (stopped !== null) return stopped;
     }
     return await endpoint.handle(call, sent.value);
   } catch (error) {
@@ -334,11 +326,7 @@ async function receiveJson(
   endpoint: Endpoint,
   limits: BodyLimits,
 ): Promise<Result<ApiRequest>> {
-  if (endpoint.body === false) {
-    // Nothing reads the body: what of it arrives later ends the connection.
-    if (announcesBody(call.headers)) call.responseHeaders["connection"] = "close";
-    return success(requestOf(req, endpoint, emptyDocument));
-  }
+  if (endpoint.body === false) return success(requestOf(req, endpoint, emptyDocument));
   const body = await readBody(call, req.raw, endpoint, limits);
   if (!body.ok) return body;
   call.client.steering = parseSteering(

@@ -1,12 +1,13 @@
 import { atPaceOf } from "../core/at_once.ts";
 import type { Config } from "../config/schema.ts";
 import type { JsonDocument } from "../core/json/json.ts";
-import { cancelled, type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { emptyDocument, requestSteps } from "../formats/document.ts";
 import { type MultipartBody, newFormParser } from "../formats/multipart.ts";
 import { utf8Text } from "../formats/utf8.ts";
 import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
+import { awaitTurn } from "../call/call_turns.ts";
 import { hideValues } from "../redaction/request.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import {
@@ -47,12 +48,10 @@ export async function readBody(
   });
   if (!bytes.ok) return bytes;
   if (wanted === "optional" && bytes.value.length === 0) return success(emptyDocument);
-  const { cancellation, turns } = call;
-  const turn = turnForText(turns, bytes.value.length, "entering", cancellation);
-  if (turn !== null) {
-    await turn;
-    if (cancellation.isCancelled) return cancelled(cancellation.reason);
-  }
+  const { turns } = call;
+  const turn = turnForText(turns, bytes.value.length, "entering", call.cancellation);
+  const stopped = turn === null ? null : await awaitTurn(call, turn);
+  if (stopped !== null) return stopped;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
   const parsing = requestSteps(text, max_json_members, bytes.value);
@@ -104,9 +103,13 @@ function declaredLength(headers: RequestHeaders): number | null {
   return written === null || !/^\d+$/.test(written) ? null : Number(written);
 }
 
-/** True if a request has a body by its header fields. */
-export function announcesBody(headers: RequestHeaders): boolean {
-  return headers.has("transfer-encoding") || (headers.get("content-length") ?? "0") !== "0";
+/**
+ * Leaves the body of a request unread, if it has one. Its response says that the connection ends:
+ * the runtime closes it if the body has not arrived by then, and the next request would be lost.
+ */
+export function leaveUnread({ headers, responseHeaders }: Call): void {
+  const isEmpty = (headers.get("content-length") ?? "0") === "0";
+  if (headers.has("transfer-encoding") || !isEmpty) responseHeaders["connection"] = "close";
 }
 
 /** Returns the refusal of a request by its header fields; null if its body may be read. */

@@ -23,10 +23,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * Reads the body of a request into one buffer that grows with the bytes received, never by the
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`; a read of
- * the body is then still pending. Reads behind `MAX_SMALL_BODY_BYTES` have turns of the event loop
- * once many calls are in flight, or behind `MAX_BEGINNING_BYTES`; the system holds back what is not
- * read. `declared` is the content length, which the runtime
- * enforces.
+ * the body is then still pending. The first `MAX_SMALL_BODY_BYTES` are read without turns of the
+ * event loop, and the first `MAX_BEGINNING_BYTES` unless many calls are in flight; the system holds
+ * the rest back. `declared` is the content length, which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -56,12 +55,12 @@ export function receiveBlocks(
   return receiveInto(call, body, { ...limits, storage, onBytes });
 }
 
-/** Largest body that the runtime reads in one piece, and bytes of any body without turns. */
+/** Largest body that is read in one piece, and bytes of a larger one that have no turns. */
 export const MAX_SMALL_BODY_BYTES = 32 * 1024;
 
 /**
- * Bytes of a body that are read as the beginning of its call. Measured: turns as for the rest of
- * large bodies cost 16 clients with bodies of 200 kB 6 % of their rate.
+ * Bytes of a body whose turns are those of a call that starts. Measured: with the turns of the rest
+ * of large bodies, 16 clients with bodies of 200 kB have 6 % less of their rate.
  */
 const MAX_BEGINNING_BYTES = 256 * 1024;
 
@@ -128,7 +127,7 @@ function receiveInto(
     const since = world.now();
     turn.then(() => {
       isWaiting = false;
-      // Only the wait is no fault of the client, who may send empty pieces over HTTP/2.
+      // The wait does not count for the timeout; empty pieces, which HTTP/2 permits, give no time.
       progressedAt += world.now() - since;
       if (cancellation.isCancelled) stop(cancelled(cancellation.reason));
       else read();

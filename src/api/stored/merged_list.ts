@@ -1,8 +1,9 @@
 import { isObject, type JsonDocument, type JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
-import { cancelled, type Result, success } from "../../core/failure/result.ts";
+import { type Result, success } from "../../core/failure/result.ts";
 import { findRest } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
+import { awaitTurn } from "../../call/call_turns.ts";
 import { refuseOverloaded } from "../../traffic/call_memory.ts";
 import { turnForText } from "../../traffic/loop_turns.ts";
 import { parseElements } from "../../formats/edit.ts";
@@ -101,9 +102,9 @@ async function mergePages(
     }
     const hasMore = sources.some((one) => !one.isOver || hasItem(one));
     if (taken.length === 0 && hasMore && pages < MAX_HIDDEN_PAGES * sources.length) continue;
-    const { turns, cancellation } = call;
-    await turnForText(turns, charsOf(sources), "large", cancellation);
-    if (cancellation.isCancelled) return cancelled(cancellation.reason);
+    const turn = turnForText(call.turns, charsOf(sources), "large", call.cancellation);
+    const stopped = await awaitTurn(call, turn);
+    if (stopped !== null) return stopped;
     return pageReply(taken, taken.at(-1) ?? (hasMore ? last : null), hasMore);
   }
 }

@@ -3,7 +3,6 @@ import type { HeaderFields } from "../../core/header_fields.ts";
 import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { HttpResponse, Reply, UpstreamResponse } from "../../core/stream/reply.ts";
 import {
-  cancelled,
   invalidResponse,
   refuse,
   responseTooLarge,
@@ -16,6 +15,7 @@ import type { MultipartBody } from "../../formats/multipart.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import { prepareForAccounts } from "../../routing/accounts.ts";
 import type { Call } from "../../call/call.ts";
+import { awaitTurn } from "../../call/call_turns.ts";
 import { turnForText } from "../../traffic/loop_turns.ts";
 import type { Place, ResponseHandler } from "../../call/inference.ts";
 import { newPayload, type Payload } from "../../wires/payload.ts";
@@ -136,7 +136,7 @@ interface Received {
 }
 
 async function rewrite(
-  { turns, cancellation }: Call,
+  call: Call,
   native: NativeCall,
   { document }: Received,
   reply: Reply,
@@ -144,8 +144,9 @@ async function rewrite(
   if (native.rewritten === undefined || document === null || reply.kind !== "whole") {
     return success(reply);
   }
-  await turnForText(turns, document.text.length, "large", cancellation);
-  if (cancellation.isCancelled) return cancelled(cancellation.reason);
+  const turn = turnForText(call.turns, document.text.length, "large", call.cancellation);
+  const stopped = await awaitTurn(call, turn);
+  if (stopped !== null) return stopped;
   const text = await native.rewritten(document);
   if (!text.ok) return text;
   if (text.value === null) return success(reply);

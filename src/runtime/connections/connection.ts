@@ -9,7 +9,7 @@ import type { Requested } from "./unfinished_heads.ts";
  * A client connection, with what is the same in the `Peer` of all its requests. Times are on the
  * listener's clock.
  */
-export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
+export interface Connection extends Omit<Peer, keyof PeerRequest>, IdleState, Requested {
   /** Address of the client as `ADDRESS PORT`. */
   readonly key: string;
   /** The descriptor of its socket; null until a sweep has found it. */
@@ -32,11 +32,6 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
   inFlight: number;
   /** True if the connection ends once no request is in flight. */
   isEnding: boolean;
-  sinceMs: IdleState["sinceMs"];
-  hasServed: IdleState["hasServed"];
-  isMultiplexed: IdleState["isMultiplexed"];
-  headSinceMs: IdleState["headSinceMs"];
-  acknowledgedBytes: IdleState["acknowledgedBytes"];
   /** Bytes that were written to its socket, as of the last look without a request in flight. */
   writtenBytes: number;
   /** Time of the end of the last response on any socket with this remote end. */
@@ -53,33 +48,19 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, Requested {
 export type OtherSocket = ReturnType<typeof socketState>;
 
 /** Returns the members of a connection that are of its socket. */
-export function socketState(
-  {
-    descriptor,
-    sinceMs,
-    hasServed,
-    headSinceMs,
-    acknowledgedBytes,
-    writtenBytes,
-    acceptsAll,
-    write,
-    countedBytes,
-    lookedRequests,
-    unfinished,
-  }: Connection,
-) {
+export function socketState(connection: Connection) {
   return {
-    descriptor,
-    sinceMs,
-    hasServed,
-    headSinceMs,
-    acknowledgedBytes,
-    writtenBytes,
-    acceptsAll,
-    write,
-    countedBytes,
-    lookedRequests,
-    unfinished,
+    descriptor: connection.descriptor,
+    sinceMs: connection.sinceMs,
+    hasServed: connection.hasServed,
+    headSinceMs: connection.headSinceMs,
+    acknowledgedBytes: connection.acknowledgedBytes,
+    writtenBytes: connection.writtenBytes,
+    acceptsAll: connection.acceptsAll,
+    write: connection.write,
+    countedBytes: connection.countedBytes,
+    lookedRequests: connection.lookedRequests,
+    unfinished: connection.unfinished,
   };
 }
 

@@ -68,7 +68,7 @@ export function newEndings(
     if (ending.at.descriptor === null) ending.at = socketOf(connection, sweepSoon);
     const descriptor = openDescriptor(sockets, ending.at);
     const isClosed = isGone || ending.at.descriptor !== null && descriptor === null;
-    // What its client does from the same port now is no matter of it.
+    // Requests from the same port are on another connection now.
     if (isClosed) connection.isEnding = false;
     if (isClosed || (inFlight > 0 && !ending.isForced)) return true;
     if (descriptor === null) return false;

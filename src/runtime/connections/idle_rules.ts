@@ -28,15 +28,15 @@ export function newIdleLimits(
 /** State of a client connection without a request in flight. */
 export interface IdleState {
   /** Time of the end of the last response, or of the opening of the connection. */
-  readonly sinceMs: number;
+  sinceMs: number;
   /** True if a request has arrived on the connection. */
-  readonly hasServed: boolean;
+  hasServed: boolean;
   /** True for HTTP/2, whose clients send frames between their requests too. */
-  readonly isMultiplexed: boolean;
+  isMultiplexed: boolean;
   /** Time at which bytes of the next request first arrived; null if there were none. */
-  readonly headSinceMs: number | null;
+  headSinceMs: number | null;
   /** Bytes that the client had acknowledged at the last look. */
-  readonly acknowledgedBytes: number;
+  acknowledgedBytes: number;
 }
 
 /**

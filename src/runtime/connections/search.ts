@@ -16,15 +16,15 @@ const MAX_DESCRIPTORS_PER_MS = 200;
 /**
  * Returns the search for connections that must be found now, wherever their descriptors are: that
  * of a new one was the lowest free one, which is far from the one of now if others have closed
- * meanwhile. All that wait are looked for together. `found` returns the
- * connection of a descriptor; null if it is no client's.
+ * meanwhile. One search looks for all that wait. `connectionAt` returns the connection of a
+ * descriptor; null if it is no client's.
  */
 export function newSearch(
   clock: Pick<World, "now" | "after">,
-  { bound, found }: {
+  { bound, connectionAt }: {
     /** Returns a number above the descriptor of every connection, as far as is known. */
     bound(): number;
-    found(descriptor: number): Connection | null;
+    connectionAt(descriptor: number): Connection | null;
   },
 ) {
   /** The connections that the next search looks for, with what waits for each. */
@@ -43,11 +43,11 @@ export function newSearch(
       bound(),
       (descriptor) => {
         looks++;
-        const connection = found(descriptor);
+        const connection = connectionAt(descriptor);
         if (connection === null) return true;
-        for (const those of [sought, waiting]) {
-          those.get(connection)?.resolve();
-          those.delete(connection);
+        for (const connections of [sought, waiting]) {
+          connections.get(connection)?.resolve();
+          connections.delete(connection);
         }
         return sought.size > 0;
       },
@@ -62,9 +62,9 @@ export function newSearch(
     );
   }
 
-  function release(those: typeof waiting) {
-    for (const { resolve } of those.values()) resolve();
-    those.clear();
+  function release(connections: typeof waiting) {
+    for (const { resolve } of connections.values()) resolve();
+    connections.clear();
   }
 
   function plan() {

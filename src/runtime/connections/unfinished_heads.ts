@@ -80,19 +80,23 @@ interface Counted extends Requested, FoundSocket {
 export interface CountedRequest {
   /**
    * True if the connection ends after the response, which begins now: for what the runtime keeps of
-   * the request, of its head, or of its body if it is not admitted; or for the framing of a body in
-   * chunks that has ended. It would be taken for heads, and only now all of it that was read is
-   * framing. `find` looks for the descriptor of the connection.
+   * the head, or for the framing of a body in chunks that has ended. It would be taken for heads,
+   * and only now all of it that was read is framing. A body that is not read is no matter of this:
+   * its response says that in any case. `find` looks for the descriptor of the connection.
    */
   isLast(find: () => void): boolean;
   /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
   admitted(body: ReceivedBody): void;
   /**
-   * Its response has ended. True if the connection ends for what the runtime keeps of it, or for
-   * the framing of its body: not every runtime ends one of which only the response says so.
+   * Its response has ended. True if the connection ends for what the runtime keeps of the head, and
+   * of a body that was not admitted, or for the framing: not every runtime ends one of which only
+   * the response says so.
    */
   ended(): boolean;
 }
+
+/** Bytes of unfinished heads, by connection. */
+export type UnfinishedHeads = ReturnType<typeof newUnfinishedHeads>;
 
 /**
  * Returns a register of the bytes that connections have sent toward requests whose heads are not
@@ -134,20 +138,16 @@ export function newUnfinishedHeads(
       if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
       const { socket, isMultiplexed } = connection;
       let body: ReceivedBody | null = null;
-      let isSaidLast = false;
-      const keepsMuch = () => {
-        const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
-        return keptBytes > MAX_KEPT_BYTES;
-      };
+      let hasMuchFraming = false;
       return {
         isLast(find) {
           if (isMultiplexed) return false;
-          if (keepsMuch()) return true;
+          if (headBytes > MAX_KEPT_BYTES) return true;
           if (bodyBytes !== null || body?.bodyHasEnded !== true) return false;
           find();
           const { countedBytes, requestBytes } = connection;
           const framingBytes = readBytes(connection) - countedBytes - requestBytes - body.bodyBytes;
-          return isSaidLast = framingBytes > maxUncountedBytes(connection);
+          return hasMuchFraming = framingBytes > maxUncountedBytes(connection);
         },
         admitted: (received) => void (body = received),
         ended() {
@@ -156,7 +156,8 @@ export function newUnfinishedHeads(
           if (body !== null && bodyBytes === null && isSame) {
             connection.requestBytes += body.bodyBytes;
           }
-          return isSaidLast || !isMultiplexed && keepsMuch();
+          const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
+          return hasMuchFraming || !isMultiplexed && keptBytes > MAX_KEPT_BYTES;
         },
       };
     },
