@@ -77,9 +77,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     wrongMethod,
     async unknownPath({ req, env: { peer } }) {
       const call = callOf(req, UNKNOWN_ENDPOINT, peer);
-      const stopped = await enter(call, req.raw, peer);
-      if (stopped === null) startPrivacy(call, policyOf(call));
-      return respondUnread(call, stopped ?? unknownUrl(), peer);
+      return respondUnread(call, await enter(call, req.raw, peer) ?? unknownUrl(), peer);
     },
   };
   const { fetch } = router ??= newRouter();
@@ -89,8 +87,9 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     return newCall(gateway, raw, path, known, peer);
   }
 
-  /** Returns the response to a call whose body is not read. */
+  /** Returns the response to a call whose body is not read. Its path is in its report too. */
   function respondUnread(call: Call, result: Result<Reply>, peer: Peer): Response {
+    if (call.client.privacy === null) startPrivacy(call, policyOf(call));
     leaveUnread(call);
     return respond(call, result, responder, peer);
   }
@@ -188,7 +187,6 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const call = callOf(req, facts, peer);
     const stopped = await enter(call, req.raw, peer);
     if (stopped !== null) return respondUnread(call, stopped, peer);
-    startPrivacy(call, policyOf(call));
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
     return respondUnread(call, refusal, peer);

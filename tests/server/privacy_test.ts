@@ -5,6 +5,7 @@ import type { GatewayOptions } from "../../src/gateway/gateway.ts";
 import { type CapturedCall, newCapture } from "../../src/remote/capture.ts";
 import { collectedSpans } from "../observe/spans/traced.ts";
 import { privacyConfig, TEST_SECRET } from "../privacy/rules.ts";
+import { twoKeys } from "../support/client_keys.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../support/assert.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { parsedConfig } from "../support/parsed_config.ts";
@@ -636,6 +637,25 @@ Deno.test("a value in an ID of a path is in no log line and no span, and the res
   await (await call("/v1/models/a@x.com", "{}")).text();
   assertEquals((await reported(6)).path, "/v1/models/[email]");
   assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+});
+
+Deno.test("a value in the path or session of a call that is refused before its body is read is in no log line", async () => {
+  const session = { "x-gateway-sessionid": "a@x.com" };
+  const cases: readonly (readonly [config: string, status: number])[] = [
+    ["", 404],
+    [twoKeys(), 401],
+    ["server: {max_concurrent_requests: 1}\n", 503],
+  ];
+  for (const [config, status] of cases) {
+    const { call, gateway, log, reports } = serving(UP + RULES + config);
+    if (status === 503) assert(gateway.state.admission.admit("other"));
+    const headers = { ...session, ...status === 404 && { "anthropic-version": "2023-06-01" } };
+    const response = await call("/v1/files/a@x.com", "", headers, "GET");
+    assertEquals([response.status, (await response.text()).includes("x.com")], [status, false]);
+    const named = reports.map(({ path, session }) => [path, session]);
+    assertEquals(named, [["/v1/files/[email]", null]]);
+    assert(!log.some((line) => line.includes("x.com")), log.join("\n"));
+  }
 });
 
 Deno.test("of a path of many parts the report has the first ones, which are searched", async () => {
