@@ -104,9 +104,10 @@ export class Meter {
       const known = units ?? (isLengthEstimated ? requestUnits : null);
       return this.#add(attempt, usage, isLengthEstimated && usage === null, known);
     }
-    if (usage !== null && usage.unknown === undefined) return this.#add(attempt, usage, false);
-    if (body !== null) attempt.textBytes = wholeTextBytes(body);
-    this.#add(attempt, estimate(attempt, usage), true);
+    const isReported = usage !== null && usage.unknown === undefined;
+    if (body !== null && !isReported) attempt.textBytes = wholeTextBytes(body);
+    const used = estimate(attempt, usage);
+    this.#add(attempt, used, used !== usage);
   }
 
   /**

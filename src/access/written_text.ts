@@ -7,7 +7,7 @@ import { isObject, type JsonValue, parseJson } from "../core/json/json.ts";
  */
 export type TextMember = "delta" | "text" | "message";
 
-/** Members whose texts no model has written. */
+/** Members in which all that is in them is no text that a model has written. */
 const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "type",
   "role",
@@ -17,8 +17,18 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "object",
   "status",
   "finish_reason",
+  "stop_reason",
   "signature",
   "encrypted_content",
+  // Media and their formats.
+  "data",
+  "images",
+  "url",
+  "result",
+  "format",
+  // The text once more.
+  "logprobs",
+  "reasoning_details",
 ]);
 
 /**
@@ -36,7 +46,9 @@ export function streamedTextBytes(data: string, member: TextMember = "delta"): n
   let bytes = 0;
   for (let at = data.indexOf(key); at >= 0;) {
     const start = valueStart(data, at + key.length);
-    const read = start < 0 ? { bytes: 0, end: at + key.length } : readTexts(data, start);
+    // A member with this name of an error is a text.
+    const isOther = start < 0 || member === "message" && data[start] !== "{";
+    const read = isOther ? { bytes: 0, end: at + key.length } : readTexts(data, start);
     bytes += read.bytes;
     at = data.indexOf(key, read.end);
   }
@@ -59,7 +71,10 @@ interface Texts {
   readonly end: number;
 }
 
-/** Reads the texts of a value: a text, or an object with all that is in it. */
+/**
+ * Reads the texts of a value: a text, or an object with all that is in it. A model has written all
+ * of the arguments of a call, which may be an object.
+ */
 function readTexts(data: string, start: number): Texts {
   if (data[start] === '"') {
     const end = textEnd(data, start);
@@ -69,17 +84,25 @@ function readTexts(data: string, start: number): Texts {
   let bytes = 0;
   let depth = 0;
   let key = "";
+  /** The outermost member around here of which nothing or all is counted. */
+  let member: { readonly depth: number; readonly isWritten: boolean } | null = null;
   for (let at = start; at < data.length; at++) {
     const character = data[at];
-    if (character === "{" || character === "[") depth += 1;
+    if (character === "{" || character === "[") {
+      const isWritten = key === "arguments";
+      if (member === null && (isWritten || NOT_WRITTEN.has(key))) member = { depth, isWritten };
+      depth += 1;
+    }
     if (character === "}" || character === "]") {
       depth -= 1;
       if (depth === 0) return { bytes, end: at + 1 };
+      if (member?.depth === depth) member = null;
     }
+    if (character === ",") key = "";
     if (character !== '"') continue;
     const end = textEnd(data, at);
     if (valueStart(data, end) >= 0) key = data.slice(at + 1, end - 1);
-    else if (!NOT_WRITTEN.has(key)) bytes += textBytes(data, at, end);
+    else if (member?.isWritten ?? !NOT_WRITTEN.has(key)) bytes += textBytes(data, at, end);
     at = end - 1;
   }
   return { bytes, end: data.length };

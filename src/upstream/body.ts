@@ -22,6 +22,8 @@ export interface BodyReader {
   read(): Promise<Result<Uint8Array | null>>;
   /** Cancels the upstream response; the rest of the body is discarded. */
   cancel(): Promise<void>;
+  /** Ends the body at what has been read of it, without an error. */
+  end(): Promise<void>;
   /**
    * Length of the whole body that the response declares; null if it declares none or is compressed.
    */
@@ -82,6 +84,7 @@ export function openBody(
         );
       }
     },
+    end: () => cancelled(reader),
     async cancel() {
       await cancelled(reader);
       cancellation.cancel(null);
@@ -127,14 +130,21 @@ function streamReader(body: ReadableStream<Bytes>): RawReader {
 /** Smallest body for which the memory is taken at once: the system provides it as it is written. */
 const MIN_RESERVED_BYTES = 256 * 1024;
 
-/**
- * Returns the whole body; a fault if it is larger than `limit` bytes. `onTooLarge` receives its
- * beginning then, before the response is cancelled.
- */
+/** Callbacks of a body that is read whole. */
+interface LargeBody {
+  /** Receives the beginning of a body that is too large, before its response is cancelled. */
+  readonly onTooLarge?: (beginning: Bytes) => Promise<void>;
+  /** Size beyond which a body is read only for its token counts. */
+  readonly usualBytes?: number;
+  /** Called once a body has more bytes than that. */
+  readonly onUnusual?: () => void;
+}
+
+/** Returns the whole body; a fault if it is larger than `limit` bytes. */
 export async function readAll(
   reader: BodyReader,
   limit: number,
-  onTooLarge?: (beginning: Bytes) => Promise<void>,
+  { onTooLarge, usualBytes = Infinity, onUnusual }: LargeBody = {},
 ): Promise<Result<Bytes>> {
   const { declaredLength: length } = reader;
   const isReserved = length !== null && length >= MIN_RESERVED_BYTES && length <= limit;
@@ -148,6 +158,7 @@ export async function readAll(
     if (piece.value === null) return success(room?.subarray(0, size) ?? joined(pieces));
     const at = size;
     size += piece.value.length;
+    if (at <= usualBytes && size > usualBytes) onUnusual?.();
     if (size > (room?.length ?? limit)) {
       if (onTooLarge !== undefined) {
         const beginning = room ?? joined(pieces);

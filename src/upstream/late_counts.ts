@@ -15,6 +15,9 @@ const FINISH = /"finish_reason"\s*:\s*"/;
  */
 const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
 
+/** Longest record whose text is scanned in one piece, which takes up to 10 ms. */
+const MAX_SCANNED_CHARS = 1024 * 1024;
+
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
@@ -61,7 +64,7 @@ function countsIn(data: string): Usage | null {
 
 /**
  * Reads a stream to its end without a translation, and returns the same of all its records. One
- * that is too large for that, or is cut off, is all text. `onRead` is called with the short ones.
+ * that is too large for that, or is cut off, is all text. `onRead` is called with those of up to 1 MiB.
  */
 export async function readCounts(
   known: Usage | null,
@@ -84,6 +87,6 @@ export async function readCounts(
     if (!group.ok || group.value === null) {
       return { usage, textBytes: Math.max(textBytes, source.unfinishedChars()) };
     }
-    onRead(group.value.filter(({ data }) => data.length <= MAX_UNSCANNED_CHARS));
+    onRead(group.value.filter(({ data }) => data.length <= MAX_SCANNED_CHARS));
   }
 }

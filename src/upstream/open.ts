@@ -48,6 +48,12 @@ import { newRecordReader } from "./record_reader.ts";
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
+ * Time in which the rest of a body arrives that is read only for its token counts, in milliseconds.
+ * One second of the attempt is left to find them.
+ */
+const MAX_LATE_READ_MS = 4_000;
+
+/**
  * Time for a stream to end by itself after its last record, so that its connection can be reused.
  */
 const STREAM_END_TIMEOUT_MS = 100;
@@ -207,7 +213,8 @@ export async function open(
   async function readReply(response: Incoming, body: BodyReader): Promise<Result<Reply>> {
     if (!isSuccess(response.status, handler)) {
       isRejected = true;
-      return await rejection(call, candidate.target, response, { body, reported });
+      const counted = isCounted ? reported : null;
+      return await rejection(call, candidate.target, response, { body, reported: counted });
     }
     const reader = handler.kind === "by_type"
       ? handler.choose(contentType(response), isDelimited(response))
@@ -218,11 +225,16 @@ export async function open(
     if (reader.kind === "whole") {
       const { limit = MAX_RESPONSE_BYTES } = reader;
       // What is too large for the handler may have its counts at its end.
-      const bytes = await readAll(
-        body,
-        isCharged ? MAX_RESPONSE_BYTES : limit,
-        (beginning) => refuse(beginning, body),
-      );
+      let cancelLateRead = () => {};
+      const bytes = await readAll(body, isCharged ? MAX_RESPONSE_BYTES : limit, {
+        onTooLarge: (beginning) => refuse(beginning, body),
+        usualBytes: limit,
+        onUnusual() {
+          timer.linger();
+          cancelLateRead = world.after(MAX_LATE_READ_MS, body.end);
+        },
+      });
+      cancelLateRead();
       if (!bytes.ok) return bytes;
       if (bytes.value.length > limit) {
         await refuse(bytes.value, body);

@@ -41,8 +41,8 @@ const STATUS_NOT_PROCESSED = [429, 503, 529];
 /** Body of a response with an error status. */
 export interface RejectedBody {
   readonly body: BodyReader;
-  /** Receives the source of the counts in it. */
-  reported(usage: () => Usage | null): void;
+  /** Receives the source of the counts in it; null if nothing counts them. */
+  readonly reported: ((usage: () => Usage | null) => void) | null;
 }
 
 /** Returns the failure of an upstream response with an error status. */
@@ -92,10 +92,13 @@ function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
 
 /** Reads an error body. Of one that is too large it meters the counts in its beginning. */
 function readError(rejected: RejectedBody): ReturnType<typeof readAll> {
-  return readAll(rejected.body, MAX_ERROR_BYTES, (beginning) => countLarge(rejected, beginning));
+  return readAll(rejected.body, MAX_ERROR_BYTES, {
+    onTooLarge: (beginning) => countLarge(rejected, beginning),
+  });
 }
 
 async function countLarge({ body, reported }: RejectedBody, bytes: Uint8Array): Promise<void> {
+  if (reported === null) return;
   const { usage } = await newLargeCounts(body)(bytes);
   reported(() => usage);
 }
@@ -107,7 +110,7 @@ async function count(rejected: RejectedBody, bytes: Uint8Array): Promise<string 
   const { body, reported } = rejected;
   const text = await isTooLargeToParse(bytes, body.turn, MAX_ERROR_STEPS) ? null : utf8Text(bytes);
   if (text === null) await countLarge(rejected, bytes);
-  else reported(() => reportedUsage(parseJson(text)));
+  else reported?.(() => reportedUsage(parseJson(text)));
   return text;
 }
 

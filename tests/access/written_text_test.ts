@@ -46,6 +46,19 @@ Deno.test("the texts of a stream of a local runtime are counted, whatever is in 
   }));
 });
 
+Deno.test("media, a text once more and an error are no texts of a model, and all arguments of a call are", () => {
+  const logprobs = { content: [{ token: "a", bytes: [97], top_logprobs: [{ token: "b" }] }] };
+  const images = [{ type: "image_url", image_url: { url: "data:," } }, "aGk="];
+  const audio = { id: "a", data: "aGk=", transcript: "hi" };
+  const delta = { finish_reason: null, logprobs, images, audio, tool_calls: [{ id: null }] };
+  const chunk = { choices: [{ delta: { ...delta, content: "hey" } }] };
+  assertEquals(streamedTextBytes(JSON.stringify(chunk)), "hihey".length);
+  const made = { data: ["a"], url: { id: "b" }, logprobs: "c" };
+  const message = { images, tool_calls: [{ function: { arguments: made } }], content: "d" };
+  assertEquals(streamedTextBytes(JSON.stringify({ message }), "message"), "abcd".length);
+  assertEquals(streamedTextBytes(JSON.stringify({ error: { message: "no" } }), "message"), 0);
+});
+
 Deno.test("the texts of a stream of completions are counted, whatever is in them", () => {
   fc.assert(fc.property(text, text, (one, other) => {
     const logprobs = { tokens: [one], text_offset: [0], top_logprobs: [{ text: -1 }] };

@@ -306,6 +306,24 @@ Deno.test("a cached response costs nothing but its request", async () => {
   assertEquals(await sums(gateway), REPORTED);
 });
 
+for (const [path, body] of STREAMS) {
+  Deno.test(`a complete Messages stream whose last count does not come is estimated, over ${path}`, async () => {
+    for (const usage of [undefined, {}, { output_tokens: null }]) {
+      const end = { type: "message_delta", delta: { stop_reason: "end_turn" }, usage };
+      const stop = { type: "content_block_stop", index: 0 };
+      const records = [...beginningOf("messages"), ...sseOf(stop, end, { type: "message_stop" })];
+      const gateway = charged("messages", [{ records }]);
+      assertEquals(await served(gateway, post(path, body)), 200);
+      const output = quarter(TEXTS.text);
+      assertEquals(await sums(gateway), {
+        tokens: 10 + output,
+        nanoUsd: (20 + output) * 1_000,
+        estimated: true,
+      });
+    }
+  });
+}
+
 Deno.test("a complete stream without reported tokens is estimated", async () => {
   const end = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
   const gateway = charged("compat", [

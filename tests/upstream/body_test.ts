@@ -69,12 +69,17 @@ Deno.test("the beginning of a body that is too large is read before the response
   const cancellation = new Cancellation();
   const { body, timer } = openScripted(cancellation, [], NO_TURNS);
   const over: boolean[] = [];
-  const result = await readAll(body, 20 * 1024, (beginning) => {
-    over.push(beginning.length === 16 * 1024, body.isOver());
-    cancellation.cancel(null);
-    over.push(body.isOver());
-    return Promise.resolve();
+  let unusual = 0;
+  const result = await readAll(body, 20 * 1024, {
+    onTooLarge(beginning) {
+      over.push(beginning.length === 16 * 1024, body.isOver());
+      cancellation.cancel(null);
+      over.push(body.isOver());
+      return Promise.resolve();
+    },
+    usualBytes: 10 * 1024,
+    onUnusual: () => unusual++,
   });
-  assertEquals([result.ok, ...over], [false, true, false, true]);
+  assertEquals([result.ok, unusual, ...over], [false, 1, true, false, true]);
   timer.close();
 });

@@ -68,9 +68,14 @@ export function parseUsage(given: Optional): Result<Usage | null> {
   return success(usage === null ? null : { ...usage, ...serviceTierOf(given.service_tier) });
 }
 
+/** True if the counts of a `message_delta` have the output, which replaces that of the start. */
+export function hasOutputCount(given: Optional): boolean {
+  return isObject(given) && tokenCount(given.output_tokens) !== null;
+}
+
 /**
  * Returns the usage of a stream so far; null if it is invalid. `isEarly` is true before the first
- * `message_delta`, whose output counts replace those of the start.
+ * `message_delta` with a count of the output.
  */
 export function usageSoFar(given: JsonObject | null, isEarly: boolean): Usage | null {
   const read = parseUsage(given);
@@ -84,13 +89,15 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
 }
 
 /**
- * Returns the last events of a response: refusal text, usage and finish. Fails on a missing or
+ * Returns the last events of a response: refusal text, usage and finish. `isEarly` is true for a
+ * stream whose output count is only that at its start. Fails on a missing or
  * unknown stop reason, because the response may be incomplete, and on fractional usage.
  */
 export function decodeEnd(
   stop: { readonly reason: Optional; readonly details: Optional },
   given: Optional,
   hasCalls: boolean,
+  isEarly = false,
 ): Result<readonly StreamEvent[]> {
   const finish = parseFinishReason(stop.reason, hasCalls);
   if (finish === null) return malformed("a response without a known stop reason");
@@ -102,7 +109,9 @@ export function decodeEnd(
     const isGiven = typeof explanation === "string" && explanation !== "";
     events.push({ type: "refusal", delta: isGiven ? explanation : DEFAULT_REFUSAL });
   }
-  if (usage.value !== null) events.push({ type: "usage", usage: usage.value });
+  if (usage.value !== null) {
+    events.push({ type: "usage", usage: { ...usage.value, ...isEarly && { isEarly } } });
+  }
   return success([...events, { type: "finish", reason: finish }]);
 }
 

@@ -13,7 +13,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, mergeUsage, usageSoFar } from "./response.ts";
+import { decodeEnd, decodeStart, hasOutputCount, mergeUsage, usageSoFar } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { reportedFault } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -65,7 +65,7 @@ export function newDecoder(idSource: IdSource): Decoder {
           details: delta.stop_details ?? stop.details,
         };
         takeUsage(data.usage);
-        isEarly = false;
+        isEarly &&= !hasOutputCount(data.usage);
         return NOTHING;
       }
       case "message_stop":
@@ -114,7 +114,7 @@ export function newDecoder(idSource: IdSource): Decoder {
 
   function finish(): Events {
     const closed = [...open.keys()].flatMap(close);
-    const end = decodeEnd(stop, usage, counts.calls > 0);
+    const end = decodeEnd(stop, usage, counts.calls > 0, isEarly);
     if (!end.ok) return end;
     // Arguments truncated by the token limit are delivered, like any text that the limit truncates.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");

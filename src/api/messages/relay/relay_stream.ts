@@ -3,7 +3,7 @@ import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type Result, streamEndedEarly, success } from "../../../core/failure/result.ts";
 import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
-import { mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
+import { hasOutputCount, mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
 import { holdsSecret } from "../../../wires/secret_text.ts";
 import { findValue, replaceValue } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
@@ -43,7 +43,7 @@ export function newMessageRelay(
       case "message_delta": {
         const { usage: counts, delta } = eventData(record.data);
         usage = mergeUsage(usage, counts);
-        isEarly = false;
+        isEarly &&= !hasOutputCount(counts);
         isFiltered ||= waiting !== null && isObject(delta) && delta.stop_reason === "refusal";
         return release(record, true);
       }
