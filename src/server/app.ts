@@ -77,7 +77,12 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     wrongMethod,
     async unknownPath({ req, env: { peer } }) {
       const call = callOf(req, UNKNOWN_ENDPOINT, peer);
-      return respondUnread(call, await enter(call, req.raw, peer) ?? unknownUrl(), peer);
+      return await respondUnread(
+        call,
+        req.raw,
+        await enter(call, req.raw, peer) ?? unknownUrl(),
+        peer,
+      );
     },
   };
   const { fetch } = router ??= newRouter();
@@ -88,9 +93,14 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   }
 
   /** Returns the response to a call whose body is not read. Its path is in its report too. */
-  function respondUnread(call: Call, result: Result<Reply>, peer: Peer): Response {
+  async function respondUnread(
+    call: Call,
+    request: Request,
+    result: Result<Reply>,
+    peer: Peer,
+  ): Promise<Response> {
     if (call.client.privacy === null) startPrivacy(call, policyOf(call));
-    leaveUnread(call);
+    await leaveUnread(call, request);
     return respond(call, result, responder, peer);
   }
 
@@ -118,7 +128,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       (isForeignFile(req.path, call.headers) ? unknownUrl() : takePlace(call));
     if (stopped !== null) {
       earlyUnwatch?.();
-      return respondUnread(call, stopped, peer);
+      return await respondUnread(call, req.raw, stopped, peer);
     }
     peer.admitted?.(call);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
@@ -156,7 +166,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const client = clientOver(peer)(call);
     const stopped = admitted ?? await refuseSocket(call, client, peer);
     unwatch();
-    if (stopped !== null) return respondUnread(call, stopped, peer);
+    if (stopped !== null) return await respondUnread(call, req.raw, stopped, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));
     const { admission } = call.state;
     const session = open(
@@ -165,7 +175,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     );
     const options = { call, peer, session, responder, client, openSockets };
     const opened = openSocket(gateway, req.raw, options);
-    return opened instanceof Response ? opened : respondUnread(call, opened, peer);
+    return opened instanceof Response ? opened : await respondUnread(call, req.raw, opened, peer);
   }
 
   /** Returns the refusal of a further socket; null when it may be opened. */
@@ -186,10 +196,10 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
   ): Promise<Response> {
     const call = callOf(req, facts, peer);
     const stopped = await enter(call, req.raw, peer);
-    if (stopped !== null) return respondUnread(call, stopped, peer);
+    if (stopped !== null) return await respondUnread(call, req.raw, stopped, peer);
     call.responseHeaders["allow"] = methods.flatMap(withHead).join(", ");
     const refusal = refuse("method_not_allowed", `Use ${methods.join(" or ")} on this path.`);
-    return respondUnread(call, refusal, peer);
+    return await respondUnread(call, req.raw, refusal, peer);
   }
 }
 
@@ -275,7 +285,7 @@ async function runEndpoint(
   limits: BodyLimits,
 ): Promise<Result<Reply>> {
   const problem = pathProblem(req.path, endpoint);
-  if (problem !== null || endpoint.body === false) leaveUnread(call);
+  if (problem !== null || endpoint.body === false) await leaveUnread(call, req.raw);
   if (problem !== null) return problem;
   try {
     const sent = isMultipart(call, endpoint)

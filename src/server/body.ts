@@ -19,6 +19,7 @@ import {
   tooLarge,
 } from "./receive_body.ts";
 import type { RequestHeaders } from "../core/header_fields.ts";
+import { discardBody } from "./discard_body.ts";
 
 /** Limits of a request body, named as in the configuration. */
 export type BodyLimits = Pick<Config["server"], "body_timeout" | "max_json_members" | "max_upload">;
@@ -35,7 +36,7 @@ export async function readBody(
   { body: wanted, maxBodyBytes = MAX_BODY_BYTES }: Pick<Endpoint, "body" | "maxBodyBytes">,
   { body_timeout, max_json_members }: BodyLimits,
 ): Promise<Result<JsonDocument>> {
-  const bytes = await receive(call, maxBodyBytes, (declared) => {
+  const bytes = await receive(call, request, maxBodyBytes, (declared) => {
     if (declared !== null && declared <= MAX_SMALL_BODY_BYTES) {
       return declared === 0
         ? Promise.resolve(success(EMPTY))
@@ -70,7 +71,7 @@ export async function readForm(
   request: Request,
   { body_timeout: timeoutMs, max_upload: maxBytes }: BodyLimits,
 ): Promise<Result<MultipartBody>> {
-  const received = await receive(call, maxBytes, async (declared) => {
+  const received = await receive(call, request, maxBytes, async (declared) => {
     const parser = newFormParser(call.headers.get("content-type") ?? "");
     if (!parser.ok) return parser;
     const { push, end } = parser.value;
@@ -88,12 +89,17 @@ export async function readForm(
  */
 async function receive<Received>(
   call: Call,
+  request: Request,
   maxBytes: number,
   read: (declared: number | null) => Promise<Result<Received>>,
 ): Promise<Result<Received>> {
   const declared = declaredLength(call.headers);
-  const received = refuseUnread(call.headers, declared, maxBytes) ??
-    await read(declared);
+  const refusal = refuseUnread(call.headers, declared, maxBytes);
+  if (refusal !== null) {
+    await leaveUnread(call, request);
+    return refusal;
+  }
+  const received = await read(declared);
   if (!received.ok) call.responseHeaders["connection"] = "close";
   return received;
 }
@@ -104,12 +110,15 @@ function declaredLength(headers: RequestHeaders): number | null {
 }
 
 /**
- * Leaves the body of a request unread, if it has one. Its response says that the connection ends:
- * the runtime closes it if the body has not arrived by then, and the next request would be lost.
+ * Discards the body of a request, if it has one. Its response says that the connection ends: the
+ * runtime closes it if the body has not arrived by then, and the next request would be lost.
  */
-export function leaveUnread({ headers, responseHeaders }: Call): void {
-  const isEmpty = (headers.get("content-length") ?? "0") === "0";
-  if (headers.has("transfer-encoding") || !isEmpty) responseHeaders["connection"] = "close";
+export function leaveUnread(call: Call, request: Request): Promise<void> | null {
+  const { headers, responseHeaders } = call;
+  const isChunked = headers.has("transfer-encoding");
+  if (!isChunked && (headers.get("content-length") ?? "0") === "0") return null;
+  responseHeaders["connection"] = "close";
+  return discardBody(call, request, isChunked ? null : declaredLength(headers));
 }
 
 /** Returns the refusal of a request by its header fields; null if its body may be read. */
