@@ -1,4 +1,5 @@
 import { assert, assertEquals } from "../../support/assert.ts";
+import { withIdleTimeout } from "../../support/idle_timeout.ts";
 import { create } from "../../support/socket_client.ts";
 import { oneProvider } from "../../support/gateway.ts";
 import { frame, handshake, PONG_CODE, TEXT_CODE } from "../../support/raw_frames.ts";
@@ -8,24 +9,6 @@ import { connectRaw } from "../raw_connection.ts";
 
 const CONFIG = oneProvider("http://up.test");
 const PING = "\x89\x00";
-
-/**
- * Replaces the idle timeout of the runtime by this number of seconds; the runtime pings at half of
- * it. Records the idle timeouts that the gateway has set.
- */
-function withIdleTimeout(seconds: number) {
-  const upgrade = Deno.upgradeWebSocket;
-  const wanted: unknown[] = [];
-  const impatient: typeof upgrade = (request, options) => {
-    wanted.push(options?.idleTimeout);
-    return upgrade(request, { ...options, idleTimeout: seconds });
-  };
-  assert(Reflect.set(Deno, "upgradeWebSocket", impatient));
-  return {
-    wanted,
-    [Symbol.dispose]: () => void Reflect.set(Deno, "upgradeWebSocket", upgrade),
-  };
-}
 
 Deno.test("a silent client is pinged, and its socket is closed when no pong comes", async () => {
   using impatience = withIdleTimeout(0.1);
@@ -43,8 +26,9 @@ Deno.test("a silent client is pinged, and its socket is closed when no pong come
   assertEquals(impatience.wanted, [60]);
 });
 
-Deno.test("WebSocket pongs keep an idle connection open", async () => {
-  using _ = withIdleTimeout(0.1);
+/** Answers four pings of a socket, then sends a message; returns the reply. */
+async function replyAfterPongs(idleSeconds: number): Promise<string> {
+  using _ = withIdleTimeout(idleSeconds);
   await using served = socketGateway(CONFIG);
   await using raw = await connectRaw(served.url);
   await raw.send(handshake(new URL(served.url).host));
@@ -54,7 +38,15 @@ Deno.test("WebSocket pongs keep an idle connection open", async () => {
     await raw.send(frame(PONG_CODE, ""));
   }
   await raw.send(frame(TEXT_CODE, "{}"));
-  assert((await raw.receiveUntil('"invalid_value"')).includes('"type":"error"'));
+  return await raw.receiveUntil('"invalid_value"');
+}
+
+Deno.test("WebSocket pongs keep an idle connection open", async () => {
+  // A pong of a busy machine may come after a short timeout.
+  for (const idleSeconds of [0.1, 0.4, 1.6, 6.4]) {
+    if ((await replyAfterPongs(idleSeconds)).includes('"type":"error"')) return;
+  }
+  assert(false, "the connection was closed although each ping was answered");
 });
 
 Deno.test("a message that the runtime has lost with its connection is no message", async () => {

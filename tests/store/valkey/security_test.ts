@@ -12,7 +12,7 @@ import { pem } from "../../http_client/certificates.ts";
 import { openValkeyStore } from "../../../src/store/valkey/open.ts";
 import { newPlainCodec } from "../../../src/store/records/plain_codec.ts";
 import { newRealWorld } from "../../../src/cli/real_world.ts";
-import { recordedLog } from "./connections.ts";
+import { PATIENT_TIMEOUT_MS, recordedLog } from "./connections.ts";
 import { exercise } from "./exercise.ts";
 import { newPrefix, openTestStore, type StoreOptions, storeSettings } from "./stores.ts";
 
@@ -189,7 +189,12 @@ valkeyTest("TLS is used with the certificates of a file, and the name is checked
   const right = startTls("right");
   for (const host of ["localhost", "127.0.0.1"]) {
     const { store, log, close } = await openTestStore(`valkeys://${host}:${right.port}/0`, {
-      valkey: { prefix: newPrefix(), password: PASSWORD, ca_file: NAMED },
+      valkey: {
+        prefix: newPrefix(),
+        password: PASSWORD,
+        ca_file: NAMED,
+        timeout: PATIENT_TIMEOUT_MS,
+      },
     });
     await exercise(store);
     assertEquals(log.lines, []);
@@ -211,7 +216,7 @@ valkeyTest("a server whose certificate is not trusted or has another name is ref
     ] as const
   ) {
     const problem = await problemOf(`rediss://localhost:${port}/0`, {
-      valkey: { password: PASSWORD, ca_file },
+      valkey: { password: PASSWORD, ca_file, timeout: PATIENT_TIMEOUT_MS },
     });
     assertStringIncludes(problem, `The state store at localhost:${port} is not available: `);
     assertStringIncludes(problem, "its certificate is not trusted or is for another name");
