@@ -434,22 +434,22 @@ for (const isKnown of [true, false]) {
     await listener.world.advance(50);
     assertEquals(listener.shutDown(), [6]);
   });
-}
 
-Deno.test("a WebSocket on a port with another response is reported as not known, and ends no socket", async () => {
-  const { listener, plain, seen, open } = await sharedPort(true);
-  using _listener = listener;
-  const other = listener.request(40_001);
-  plain.writtenBytes += 10 * KIB;
-  const watch = await open();
-  await other.end();
-  await listener.world.advance(SEARCH_MS);
-  assertEquals(seen, [{ bytes: 0, isMessage: false, isUnknown: true }]);
-  watch.abort();
-  await listener.world.advance(1_000);
-  watch.end();
-  assertEquals([seen.length, listener.shutDown()], [1, []]);
-});
+  Deno.test(`a WebSocket on a port with another response is reported as not known, and ends no socket, if its own was known ${name}`, async () => {
+    const { listener, plain, seen, open } = await sharedPort(isKnown);
+    using _listener = listener;
+    const other = listener.request(40_001);
+    plain.writtenBytes += 10 * KIB;
+    const watch = await open();
+    await other.end();
+    await listener.world.advance(SEARCH_MS);
+    assertEquals(seen, [{ bytes: 0, isMessage: false, isUnknown: true }]);
+    watch.abort();
+    await listener.world.advance(1_000);
+    watch.end();
+    assertEquals([seen.length, listener.shutDown()], [1, []]);
+  });
+}
 
 Deno.test("two WebSockets from one port are watched each for itself", async () => {
   const { listener, plain, socket, seen, open } = await sharedPort(true);

@@ -317,6 +317,19 @@ Deno.test("a WebSocket hides no heads on another connection from its port, and h
   assertEquals(listener.shutDown(), [6]);
 });
 
+Deno.test("a client that comes back from the port of its WebSocket hides no heads", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  const handshake = listener.request(40_001);
+  const watch = handshake.peer.watchMessages?.(0, () => {});
+  await handshake.end();
+  await listener.world.advance(TWO_SWEEPS_MS);
+  listener.receive(listener.connect(5, 40_001), 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+  watch?.end();
+});
+
 Deno.test("a head, and a body that was not admitted, of more than 32 KiB ends its connection after the response", async () => {
   using listener = scriptedListener(LIMITS);
   const sizes = [31 * KIB, 33 * KIB];
