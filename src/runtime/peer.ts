@@ -35,6 +35,19 @@ export interface PeerRequest {
   readonly isLast?: () => boolean;
   /** Settles when the runtime has sent the response of the request, or could not. */
   readonly completed?: Promise<void>;
+  /**
+   * Resolves when the connection is found among the sockets of the process, or a search of all has
+   * not found it. Absent if `disconnect` is.
+   */
+  readonly located?: () => Promise<void>;
+  /**
+   * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again
+   * and again. `headBytes` is the least size of its handshake. Absent if `disconnect` is.
+   */
+  readonly watchMessages?: (
+    headBytes: number,
+    onCheck: (unfinished: UnfinishedMessage) => void,
+  ) => MessageWatch;
 }
 
 /** The client end of a connection. Requests without a connection have none of its members. */
@@ -57,19 +70,6 @@ export interface Peer extends PeerRequest {
   readonly waitsInSystem?: () => boolean;
   /** Ends the connection at once, with the responses in flight. Absent if `disconnect` is. */
   readonly abort?: () => void;
-  /**
-   * Resolves when the connection is found among the sockets of the process, or a search of all has
-   * not found it. Absent if `disconnect` is.
-   */
-  readonly located?: () => Promise<void>;
-  /**
-   * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again
-   * and again. `headBytes` is the least size of its handshake. Absent if `disconnect` is.
-   */
-  readonly watchMessages?: (
-    headBytes: number,
-    onCheck: (unfinished: UnfinishedMessage) => void,
-  ) => MessageWatch;
 }
 
 /** Bytes of a WebSocket since its last whole message. */
@@ -80,6 +80,8 @@ export interface UnfinishedMessage {
   readonly isMessage: boolean;
   /** True if the client sends more pings, pongs or empty fragments than it may. */
   readonly isFlood?: true;
+  /** True if it is not known which socket has them, so that nothing more is reported. */
+  readonly isUnknown?: true;
 }
 
 /** Watches the unfinished messages of a WebSocket. */
@@ -88,6 +90,8 @@ export interface MessageWatch {
   arrived(messageBytes: number): void;
   /** A message of this size was sent: what the client receives besides are replies to its pings. */
   sent(messageBytes: number): void;
+  /** Ends the connection at once; none while it is not known which socket it has. */
+  abort(): void;
   /** Stops watching, because the socket is closed. */
   end(): void;
 }

@@ -9,8 +9,12 @@ import {
 } from "../support/scripted_sockets.ts";
 import { type ScriptedWorld, scriptedWorld } from "../support/world.ts";
 
+/** Size of the response to the handshake of a WebSocket. */
+const ANSWER_BYTES = 129;
+
 /** A request in flight. */
 export interface ScriptedRequest {
+  /** The only socket from its port is answered when its messages are watched. */
   readonly peer: Peer;
   /** Ends it: the response was sent. */
   end(): Promise<void>;
@@ -25,6 +29,8 @@ export interface ScriptedListener extends Disposable {
   readonly connections: Connections;
   /** Opens a connection from this port of the client. */
   connect(descriptor: number, port: number): ScriptedSocket;
+  /** The runtime answers the handshake of a WebSocket on this connection. */
+  answer(socket: ScriptedSocket): void;
   /** Bytes arrive on a connection. */
   receive(socket: ScriptedSocket, bytes: number): void;
   /** A request arrives; it is one of HTTP/2 without a `Host` field. */
@@ -52,6 +58,23 @@ export function scriptedListener(
   sockets.resident = resident;
   const address = { hostname: "127.0.0.1", port: 8080 };
   const connections = newConnections(sockets, address, { http2: true, ...limits }, world);
+  const answer = (socket: ScriptedSocket) => void (socket.writtenBytes += ANSWER_BYTES);
+
+  /** Returns a peer whose handshake is answered if there is only one socket from its port. */
+  function answered(peer: Peer, port: number): Peer {
+    return {
+      ...peer,
+      watchMessages(headBytes, onCheck) {
+        const [only, ...further] = [...new Set(sockets.open.values())]
+          .filter(({ remote }) => remote === `127.0.0.1 ${port}`);
+        if (only !== undefined && further.length === 0) answer(only);
+        const watch = peer.watchMessages?.(headBytes, onCheck);
+        if (watch === undefined) throw new Error("the connections watch no messages");
+        return watch;
+      },
+    };
+  }
+
   return {
     sockets,
     world,
@@ -61,6 +84,7 @@ export function scriptedListener(
       sockets.open.set(descriptor, socket);
       return socket;
     },
+    answer,
     receive(socket, bytes) {
       socket.receivedBytes += bytes;
       socket.receivedMs = world.now();
@@ -70,7 +94,7 @@ export function scriptedListener(
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
       const request = new Request(url, { method, headers: { ...headers } });
       return {
-        peer: connections.enter(request, { remoteAddr, completed }),
+        peer: answered(connections.enter(request, { remoteAddr, completed }), port),
         end() {
           resolve();
           return completed;

@@ -21,7 +21,7 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, IdleState, Re
    * several addresses of this system; null if there are none. The runtime does not say which of
    * them a request is on.
    */
-  others: Map<SocketIdentity, OtherSocket> | null;
+  others: Map<SocketIdentity, SocketState> | null;
   /** Number of the last sweep that has found the connection. */
   sweep: number;
   /** True if a sweep has noticed that its descriptor is closed. */
@@ -30,6 +30,10 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, IdleState, Re
   requests: number;
   /** Number of requests in flight; an open WebSocket counts as a request. */
   inFlight: number;
+  /** Number of its WebSockets of which the sockets are known. */
+  webSockets: number;
+  /** True if its socket is that of an open WebSocket. */
+  isWatched: boolean;
   /** True if the connection ends once no request is in flight. */
   isEnding: boolean;
   /** Bytes that were written to its socket, as of the last look without a request in flight. */
@@ -45,7 +49,7 @@ export interface Connection extends Omit<Peer, keyof PeerRequest>, IdleState, Re
 }
 
 /** The state of the socket of a connection. */
-export type OtherSocket = ReturnType<typeof socketState>;
+export type SocketState = ReturnType<typeof socketState>;
 
 /** Returns the members of a connection that are of its socket. */
 export function socketState(connection: Connection) {
@@ -57,6 +61,7 @@ export function socketState(connection: Connection) {
     acknowledgedBytes: connection.acknowledgedBytes,
     writtenBytes: connection.writtenBytes,
     acceptsAll: connection.acceptsAll,
+    isWatched: connection.isWatched,
     write: connection.write,
     countedBytes: connection.countedBytes,
     lookedRequests: connection.lookedRequests,

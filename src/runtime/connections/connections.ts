@@ -4,10 +4,18 @@ import type { World } from "../../core/world.ts";
 import { listenerFields } from "../listener_request.ts";
 import type { Peer } from "../peer.ts";
 import type { Sockets } from "../sockets.ts";
-import { type Connection, isTooSlow, NOTHING_WAITS, parseKey, writeStateAt } from "./connection.ts";
+import {
+  type Connection,
+  isTooSlow,
+  NOTHING_WAITS,
+  parseKey,
+  type SocketState,
+  writeStateAt,
+} from "./connection.ts";
 import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
 import { newFinder } from "./find_descriptor.ts";
+import { type Handshake, newHandshakes, unknownHandshake } from "./handshakes.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 import { newMessageWatches } from "./message_watch.ts";
 import { newSocketStates } from "./socket_states.ts";
@@ -70,7 +78,13 @@ export function newConnections(
   });
   const finder = newFinder(sockets, clock, { connectionAt, sweeps });
   const endings = newEndings(sockets, clock, { locate: finder.locate, sweepSoon: sweeps.soon });
-  const watches = newMessageWatches(sockets, clock, sweeps.soon);
+  const handshakes = newHandshakes(sockets);
+  const watches = newMessageWatches(sockets, clock, {
+    find: handshakes.find,
+    searchSoon: sweeps.soon,
+    searched: finder.searched,
+    abortSoon: endings.soon,
+  });
   const deliveries = newDeliveries(sockets, clock, finder);
 
   function add(key: string): Connection {
@@ -84,6 +98,8 @@ export function newConnections(
       isGone: false,
       requests: 0,
       inFlight: 0,
+      webSockets: 0,
+      isWatched: false,
       isEnding: false,
       write: NOTHING_WAITS,
       ...newIdleState(clock.now()),
@@ -102,8 +118,12 @@ export function newConnections(
         connection.sinceMs = connection.endedMs;
         if (connection.isEnding && connection.inFlight === 0) endings.afterDelivery(connection);
       },
-      isShared: () => connection.isMultiplexed || connection.inFlight > 1,
-      waitsInSystem: () => connection.write.behindSinceMs !== null,
+      // Requests on other sockets with its remote end do not delay its own.
+      isShared: () =>
+        connection.isMultiplexed || connection.others === null && connection.inFlight > 1,
+      // The rate of each socket is looked at, so what waits on any of them is judged.
+      waitsInSystem: () =>
+        isWaiting(connection) || connection.others?.values().some(isWaiting) === true,
       disconnect() {
         // It might end another one; the timeouts of each end its own.
         if (connection.others !== null) return;
@@ -111,25 +131,6 @@ export function newConnections(
         if (connection.inFlight === 0) endings.afterDelivery(connection);
       },
       abort: () => endings.soon(connection),
-      located: () => finder.located(connection),
-      watchMessages(headBytes, onCheck) {
-        connection.inFlight++;
-        finder.findNow(connection);
-        // The frames that follow belong to no request.
-        connection.requestBytes = Infinity;
-        const { arrived, sent, end } = watches.add(connection, headBytes, onCheck);
-        let isOver = false;
-        return {
-          arrived,
-          sent,
-          end() {
-            if (isOver) return;
-            isOver = true;
-            end();
-            connection.ended();
-          },
-        };
-      },
     };
     byKey.set(key, connection);
     return connection;
@@ -172,7 +173,7 @@ export function newConnections(
     const isAlone = connection.others === null;
     const isUnsure = !isAlone || connection.lookedRequests === null;
     if (connection.inFlight === 0 || isUnsure) heads.look(connection, traffic, { isAlone });
-    if (connection.inFlight > 0) return;
+    if (requestsOn(connection) > 0) return;
     // A response is on the socket that was written to.
     if (traffic.writtenBytes > connection.writtenBytes && connection.endedMs > connection.sinceMs) {
       connection.hasServed = true;
@@ -231,8 +232,29 @@ export function newConnections(
         };
         completed.then(() => end(true), () => end(false));
       }
+      let handshake: Handshake | null = null;
       return {
         ...connection,
+        async located() {
+          await finder.located(connection);
+          handshake = handshakes.begin(connection);
+        },
+        watchMessages(headBytes, onCheck) {
+          connection.inFlight++;
+          finder.findNow(connection);
+          handshake ??= unknownHandshake(connection);
+          const watch = watches.add(connection, { ...handshake, headBytes }, onCheck);
+          let isOver = false;
+          return {
+            ...watch,
+            end() {
+              if (isOver) return;
+              isOver = true;
+              watch.end();
+              connection.ended();
+            },
+          };
+        },
         fields,
         completed,
         admitted: counted?.admitted ?? NOTHING_COUNTED,
@@ -254,6 +276,16 @@ export function newConnections(
       sockets.close();
     },
   };
+}
+
+/** Returns the number of requests in flight that may be on the socket of a connection. */
+function requestsOn({ inFlight, others, isWatched, webSockets }: Connection): number {
+  return others === null || isWatched ? inFlight : inFlight - webSockets;
+}
+
+/** True if bytes of a socket wait in the system, as of the last sweep. */
+function isWaiting({ write }: SocketState): boolean {
+  return write.behindSinceMs !== null;
 }
 
 /** Returns a predicate: true if a local address belongs to connections of the listener. */

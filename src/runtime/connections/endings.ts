@@ -11,6 +11,7 @@ const CHECK_INTERVAL_MS = 20;
 const MAX_DELIVERY_MS = 5_000;
 
 interface Ending {
+  readonly connection: Connection;
   /** The socket; its client may come back from the same port with another one. */
   at: FoundSocket;
   readonly deadlineMs: number;
@@ -36,21 +37,26 @@ export function newEndings(
     sweepSoon(): void;
   },
 ) {
-  const endings = new Map<Connection, Ending>();
+  /** The endings of connections, and those of single sockets with a shared remote end. */
+  const endings = new Map<Connection | FoundSocket, Ending>();
   let cancel: (() => void) | null = null;
 
-  function add(connection: Connection, waitMs: number, { isForced }: Pick<Ending, "isForced">) {
+  function add(
+    connection: Connection,
+    waitMs: number,
+    { isForced, socket }: Pick<Ending, "isForced"> & { readonly socket?: FoundSocket | undefined },
+  ) {
     if (endings.has(connection) && !isForced) return;
-    const at = socketOf(connection, locate);
+    const at = socket ?? socketOf(connection, locate);
     const deadlineMs = clock.now() + waitMs;
-    endings.set(connection, { at, deadlineMs, isForced, quietLooks: 0 });
+    endings.set(socket ?? connection, { connection, at, deadlineMs, isForced, quietLooks: 0 });
     cancel ??= clock.after(CHECK_INTERVAL_MS, look);
   }
 
   function look() {
     cancel = null;
-    for (const [connection, ending] of endings) {
-      if (isOver(connection, ending)) endings.delete(connection);
+    for (const [ended, ending] of endings) {
+      if (isOver(ending)) endings.delete(ended);
     }
     if (endings.size > 0) cancel = clock.after(CHECK_INTERVAL_MS, look);
   }
@@ -63,7 +69,8 @@ export function newEndings(
     return { descriptor, socket };
   }
 
-  function isOver(connection: Connection, ending: Ending): boolean {
+  function isOver(ending: Ending): boolean {
+    const { connection } = ending;
     const { inFlight, isGone } = connection;
     if (ending.at.descriptor === null) ending.at = socketOf(connection, sweepSoon);
     const descriptor = openDescriptor(sockets, ending.at);
@@ -88,8 +95,14 @@ export function newEndings(
      */
     afterDelivery: (connection: Connection): void =>
       add(connection, MAX_DELIVERY_MS, { isForced: false }),
-    /** Aborts the connection after a short delay, also with requests in flight. */
-    soon: (connection: Connection): void => add(connection, CHECK_INTERVAL_MS, { isForced: true }),
+    /**
+     * Aborts the connection after a short delay, also with requests in flight. Which of several
+     * sockets with its remote end it is must be known: it would end that of another client.
+     */
+    soon(connection: Connection, socket?: FoundSocket): void {
+      if (socket === undefined && connection.others !== null) return;
+      add(connection, CHECK_INTERVAL_MS, { isForced: true, socket });
+    },
     close(): void {
       cancel?.();
       endings.clear();

@@ -100,6 +100,14 @@ export function newFinder(
     locate: (connection: Connection): void => findNear(connection, MAX_NEAR_DESCRIPTORS),
     locateNow: (connection: Connection): void => findNear(connection, MAX_URGENT_DESCRIPTORS),
     findNow,
+    /** Resolves after a sweep that has begun later: it has found every socket of a connection. */
+    async searched(): Promise<void> {
+      sweeps.soon();
+      // One that is under way may have passed a descriptor.
+      for (let left = sweeps.isUnderWay() ? 2 : 1; left > 0 && !isClosed; left--) {
+        await sweeps.ended();
+      }
+    },
     /** Resolves when the connection is found, or neither a search nor a sweep has found it. */
     async located(connection: Connection): Promise<void> {
       if (isClosed || findNow(connection)) return;

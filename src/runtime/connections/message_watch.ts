@@ -1,9 +1,10 @@
 // Until Deno's WebSocket reports a message that has begun, or bounds its size.
 
-import { openDescriptor, type Sockets } from "../sockets.ts";
+import { type FoundSocket, openDescriptor, type Sockets } from "../sockets.ts";
 import type { World } from "../../core/world.ts";
 import { hasMoreEmptyFrames } from "./empty_frames.ts";
 import type { Connection } from "./connection.ts";
+import { type Handshake, type OpenSocket, stateOf } from "./handshakes.ts";
 import type { MessageWatch, UnfinishedMessage } from "../peer.ts";
 
 /**
@@ -79,8 +80,20 @@ const MAX_SENT_HEAD_BYTES = 10;
 /** Size of the head of a frame with its mask, for a payload of more than 65,535 bytes. */
 const MAX_FRAME_HEAD_BYTES = 14;
 
+/** The handshake of a WebSocket, with the least size of its head. */
+interface Answered extends Handshake {
+  readonly headBytes: number;
+}
+
 interface Watched {
   readonly connection: Connection;
+  readonly handshake: Answered;
+  /** Its socket, from when that is known on; no other one is looked at. */
+  at: OpenSocket | null;
+  /** True if a search for it has begun. */
+  isSought: boolean;
+  /** True if it ends once it is known. */
+  isAborted: boolean;
   readonly onCheck: (unfinished: UnfinishedMessage) => void;
   /** Received bytes of the connection at the end of the last message, or of the handshake. */
   baseBytes: number;
@@ -88,8 +101,8 @@ interface Watched {
   sinceMs: number;
   /** Time at which the watch began. */
   readonly beganMs: number;
-  /** Bytes that were written when the watch began; `Infinity` if they are not known. */
-  readonly earlyBytes: number;
+  /** Bytes that were written before the handshake was answered, or soon after. */
+  earlyBytes: number;
   /** Bytes that were written before any message or pong; null before the first check. */
   upgradeBytes: number | null;
   /** Bytes of the messages that were sent to it. */
@@ -102,20 +115,16 @@ interface Watched {
   isFlooding: boolean;
 }
 
-interface SocketTraffic {
-  readonly descriptor: number;
-  /** Bytes that were written to the client. */
-  readonly writtenBytes: number;
-  /** Bytes that the runtime has read. */
-  readonly readBytes: number;
+interface SocketTraffic extends OpenSocket {
   /** Bytes that wait in the kernel, and may belong to the next message. */
   readonly unreadBytes: number;
 }
 
 /**
  * Returns a watcher that measures the unfinished messages of WebSockets, whose fragments the
- * runtime joins before anything of them arrives here: by what their connections have received. It
- * calls `locate` when the descriptor of a connection is not known yet.
+ * runtime joins before anything of them arrives here: by what their sockets have received. `find`
+ * returns the socket of a WebSocket, null if it is not known; then `searchSoon` hurries the search
+ * of all, and `searched` resolves after it.
  */
 export function newMessageWatches(
   sockets: Pick<
@@ -123,7 +132,12 @@ export function newMessageWatches(
     "traffic" | "unreadBytes" | "peek" | "identity" | "setReceiveBuffer" | "abort"
   >,
   clock: Pick<World, "now" | "after">,
-  locate: () => void,
+  { find, searchSoon, searched, abortSoon }: {
+    find(connection: Connection, handshake: Handshake, isSearched: boolean): OpenSocket | null;
+    searchSoon(): void;
+    searched(): Promise<void>;
+    abortSoon(connection: Connection, socket: FoundSocket): void;
+  },
 ) {
   /** Sockets in the order of their next check. */
   const watches = new Set<Watched>();
@@ -157,8 +171,11 @@ export function newMessageWatches(
   }
 
   function check(watched: Watched) {
-    if (!bound(watched)) return locate();
-    const traffic = trafficOf(watched.connection);
+    if (!bound(watched)) {
+      if (!watched.isSought) void search(watched);
+      return;
+    }
+    const traffic = trafficOf(watched);
     if (traffic === null) return;
     const { readBytes, writtenBytes } = traffic;
     const pongBytes = excessPongBytes(watched, writtenBytes);
@@ -187,10 +204,48 @@ export function newMessageWatches(
 
   /** Ends a connection at once, and with it what it has sent: the runtime would read all of it. */
   function abort(watched: Watched) {
-    const descriptor = openDescriptor(sockets, watched.connection);
+    const descriptor = watched.at === null ? null : openDescriptor(sockets, watched.at);
     if (descriptor === null) return;
     sockets.abort(descriptor);
     forget(watched);
+  }
+
+  /** Looks at all sockets, and gives up the WebSocket if it is not known then which one it has. */
+  async function search(watched: Watched) {
+    watched.isSought = true;
+    await searched();
+    if (!watches.has(watched) || bound(watched, true)) return;
+    forget(watched);
+    watched.onCheck({ bytes: 0, isMessage: false, isUnknown: true });
+  }
+
+  /** Keeps the socket of a WebSocket, whose bytes are no heads of requests from now on. */
+  function bind(watched: Watched, at: OpenSocket) {
+    const { connection, handshake: { known, requests, headBytes } } = watched;
+    const before = known.get(at.socket);
+    watched.at = at;
+    // On the first request of a connection some of the message may have been read before.
+    const startBytes = requests === 1 ? headBytes : before?.readBytes ?? headBytes;
+    // Whole messages may have arrived since.
+    watched.baseBytes += startBytes - headBytes;
+    watched.earlyBytes = before?.writtenBytes ?? at.writtenBytes;
+    connection.webSockets++;
+    const state = stateOf(connection, at.socket);
+    if (state !== null) state.isWatched = true;
+    if (watched.isAborted) abortSoon(connection, at);
+  }
+
+  /** Lets the bytes of a socket count again that arrive from now on. */
+  function unbind(watched: Watched) {
+    const { connection, at } = watched;
+    if (at === null) return;
+    watched.at = null;
+    connection.webSockets--;
+    const state = stateOf(connection, at.socket);
+    const descriptor = openDescriptor(sockets, at);
+    if (state === null || descriptor === null) return;
+    state.isWatched = false;
+    state.countedBytes = sockets.traffic(descriptor)?.receivedBytes ?? 0;
   }
 
   function forget(watched: Watched) {
@@ -218,23 +273,30 @@ export function newMessageWatches(
     watched.isFlooding = isFlooding;
   }
 
-  /** Bounds the bytes that wait in the kernel. Returns false while the descriptor is not known. */
-  function bound(watched: Watched): boolean {
-    const { connection: { descriptor } } = watched;
-    if (descriptor === null) return false;
+  /** Bounds the bytes that wait in the kernel. Returns false while the socket is not known. */
+  function bound(watched: Watched, isSearched = false): boolean {
+    if (watched.at === null) {
+      const found = find(watched.connection, watched.handshake, isSearched);
+      if (found === null) return false;
+      bind(watched, found);
+    }
     const bufferBytes = receiveBufferBytes(arriving);
-    if (bufferBytes !== watched.bufferBytes) sockets.setReceiveBuffer(descriptor, bufferBytes);
+    const descriptor = watched.at === null || bufferBytes === watched.bufferBytes
+      ? null
+      : openDescriptor(sockets, watched.at);
+    if (descriptor !== null) sockets.setReceiveBuffer(descriptor, bufferBytes);
     watched.bufferBytes = bufferBytes;
     return true;
   }
 
-  /** Returns what a connection has read and written; null while its descriptor is not known. */
-  function trafficOf({ descriptor }: Connection): SocketTraffic | null {
+  /** Returns what the socket of a WebSocket has read and written; null if it is not open. */
+  function trafficOf({ at }: Watched): SocketTraffic | null {
+    const descriptor = at === null ? null : openDescriptor(sockets, at);
     const traffic = descriptor === null ? null : sockets.traffic(descriptor);
-    if (descriptor === null || traffic === null) return null;
+    if (at === null || descriptor === null || traffic === null) return null;
     const { receivedBytes, writtenBytes } = traffic;
     const unreadBytes = sockets.unreadBytes(descriptor);
-    return { descriptor, writtenBytes, unreadBytes, readBytes: receivedBytes - unreadBytes };
+    return { ...at, writtenBytes, unreadBytes, readBytes: receivedBytes - unreadBytes };
   }
 
   /** Returns how many bytes since the last message may be pings and pongs. */
@@ -252,34 +314,31 @@ export function newMessageWatches(
   function endOf(watched: Watched, messageBytes: number): number {
     const endBytes = watched.baseBytes + messageBytes;
     const heads = MAX_FRAME_HEAD_BYTES + Math.ceil(messageBytes * MAX_HEADS_PART);
-    const readBytes = trafficOf(watched.connection)?.readBytes ?? endBytes;
+    const readBytes = trafficOf(watched)?.readBytes ?? endBytes;
     return Math.min(readBytes, endBytes + heads + controlBytes(watched));
-  }
-
-  /** Returns the received bytes of a connection when its handshake was read, at least. */
-  function startOf(connection: Connection, headBytes: number): number {
-    const isFirst = connection.requests === 1 || openDescriptor(sockets, connection) === null;
-    return isFirst ? headBytes : trafficOf(connection)?.readBytes ?? headBytes;
   }
 
   return {
     /**
      * Watches a connection that has just been upgraded, and calls `onCheck` with its unfinished
-     * message at each check. `headBytes` is the least size of the handshake.
+     * message at each check.
      */
     add(
       connection: Connection,
-      headBytes: number,
+      handshake: Answered,
       onCheck: (unfinished: UnfinishedMessage) => void,
     ): MessageWatch {
-      const baseBytes = startOf(connection, headBytes);
       const watched: Watched = {
         connection,
+        handshake,
+        at: null,
+        isSought: false,
+        isAborted: false,
         onCheck,
-        baseBytes,
+        baseBytes: handshake.headBytes,
         sinceMs: clock.now(),
         beganMs: clock.now(),
-        earlyBytes: trafficOf(connection)?.writtenBytes ?? Infinity,
+        earlyBytes: 0,
         upgradeBytes: null,
         sentBytes: 0,
         bufferBytes: 0,
@@ -287,7 +346,7 @@ export function newMessageWatches(
         isFlooding: false,
       };
       watches.add(watched);
-      if (!bound(watched)) locate();
+      if (!bound(watched)) searchSoon();
       cancel ??= clock.after(CHECK_INTERVAL_MS, look);
       return {
         arrived(messageBytes) {
@@ -298,7 +357,14 @@ export function newMessageWatches(
         sent(messageBytes) {
           watched.sentBytes += messageBytes + MAX_SENT_HEAD_BYTES;
         },
-        end: () => forget(watched),
+        abort() {
+          watched.isAborted = true;
+          if (watched.at !== null) abortSoon(connection, watched.at);
+        },
+        end() {
+          forget(watched);
+          unbind(watched);
+        },
       };
     },
     close(): void {

@@ -2,7 +2,7 @@
 
 import type { World } from "../../core/world.ts";
 import { openDescriptor, type SocketIdentity, type Sockets } from "../sockets.ts";
-import { type Connection, NOTHING_WAITS, type OtherSocket, socketState } from "./connection.ts";
+import { type Connection, NOTHING_WAITS, type SocketState, socketState } from "./connection.ts";
 import { newIdleState } from "./idle_rules.ts";
 import type { UnfinishedHeads } from "./unfinished_heads.ts";
 
@@ -20,7 +20,7 @@ export function newSocketStates(
    * Keeps the state of the socket of a connection, if that is open, while the connection has that
    * of `next`. Returns the latter; null if it is not known.
    */
-  function keepOther(connection: Connection, next: SocketIdentity | null): OtherSocket | null {
+  function keepOther(connection: Connection, next: SocketIdentity | null): SocketState | null {
     const others = connection.others ?? new Map();
     const known = next === null ? undefined : others.get(next);
     if (next !== null) others.delete(next);
@@ -55,6 +55,7 @@ export function newSocketStates(
       if (isOther && known === null) {
         heads.begin(connection);
         connection.acceptsAll = false;
+        connection.isWatched = false;
         connection.write = NOTHING_WAITS;
       }
       if (isOther) connection.isEnding = false;

@@ -74,6 +74,8 @@ interface Counted extends Requested, FoundSocket {
   readonly requests: number;
   /** True for HTTP/2, of which nothing is counted. */
   readonly isMultiplexed: boolean;
+  /** True for an open WebSocket, whose frames are no heads. */
+  readonly isWatched: boolean;
 }
 
 /** Counts one request on a connection. */
@@ -186,11 +188,11 @@ export function newUnfinishedHeads(
       { receivedBytes, unsentBytes }: Traffic,
       { isAlone }: { readonly isAlone: boolean },
     ): void {
-      const { descriptor, socket, requests, lookedRequests, isMultiplexed, unfinished } =
-        connection;
+      const { descriptor, socket, requests, lookedRequests, unfinished } = connection;
       if (descriptor === null) return;
       const { countedBytes, requestBytes } = connection;
-      let bytes = isMultiplexed ? 0 : receivedBytes - countedBytes - requestBytes;
+      const isUncounted = connection.isMultiplexed || connection.isWatched;
+      let bytes = isUncounted ? 0 : receivedBytes - countedBytes - requestBytes;
       const newRequests = newRequestsOf(connection);
       // Behind a response that waits for its client, requests wait too, and heads behind them.
       const mayBeCounted = newRequests > 0 && unsentBytes === 0 &&

@@ -69,6 +69,7 @@ const GIVE_UPS: Readonly<Record<GiveUpReason, readonly [code: number, reason: st
     TRY_AGAIN_LATER_CODE,
     "server.max_body_memory is full, or 64 MiB of messages arrive at once; try again later",
   ],
+  unknown: [TRY_AGAIN_LATER_CODE, "the client has other connections from this port; connect again"],
 };
 
 type Data = string | ArrayBuffer;
@@ -210,6 +211,7 @@ function serveSocket(
   let onBegun = () => {};
   let messageArrived = (_bytes: number) => {};
   let messageSent = (_text: string) => {};
+  let abort = () => peer.abort?.();
   socket.binaryType = "arraybuffer";
   boundPongs(socket, world, () => giveUp("flood"));
 
@@ -227,6 +229,7 @@ function serveSocket(
       if (!isEnding) unfinished.check(message);
     });
     if (watch !== undefined) {
+      abort = watch.abort;
       messageSent = (text) => watch.sent(utf8Length(text));
       messageArrived = (bytes) => {
         watch.arrived(bytes);
@@ -274,7 +277,7 @@ function serveSocket(
       isFlood = true;
       end(POLICY_VIOLATION_CODE, "too many messages at once");
       // The runtime would go on to read them.
-      peer.abort?.();
+      abort();
     } else addToInbox(data);
   };
   socket.onerror = () => onClosed();
@@ -356,7 +359,7 @@ function serveSocket(
     isFlood ||= reason === "flood";
     end(...GIVE_UPS[reason]);
     // The runtime would take more fragments until the client closes its side.
-    peer.abort?.();
+    abort();
   }
 
   function dropUnread(): void {
@@ -398,7 +401,7 @@ function serveSocket(
   /** Ends the connection; on shutdown the client may still read what it has been sent. */
   function endConnection(code: number): void {
     if (code === GOING_AWAY_CODE) peer.disconnect?.();
-    else peer.abort?.();
+    else abort();
   }
 
   function endIfChanged(): void {

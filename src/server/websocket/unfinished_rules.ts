@@ -3,7 +3,7 @@ import type { Admission } from "../../traffic/admission.ts";
 import type { UnfinishedMessage } from "../../runtime/peer.ts";
 
 /** Why an unfinished message is given up. */
-export type GiveUpReason = "too_large" | "too_slow" | "flood" | "no_memory";
+export type GiveUpReason = "too_large" | "too_slow" | "flood" | "no_memory" | "unknown";
 
 /**
  * Maximum bytes of an unfinished message: 10 MiB, with the frame headers of its fragments and
@@ -18,7 +18,8 @@ const MIN_PROGRESS_BYTES = 32 * 1024;
  * Returns the rules of the socket `id`, which bound its unfinished message in size, time and
  * memory. They call `giveUp` for a flood of frames that bring nothing, for a message that is too
  * large, that brings too little within `timeoutMs`, that is the largest when the memory of bodies
- * is full, or that is the largest of the client with most when that of what arrives is.
+ * is full, or that is the largest of the client with most when that of what arrives is; and for a
+ * socket of which no message can be measured.
  */
 export function newUnfinishedRules(
   id: string,
@@ -48,6 +49,7 @@ export function newUnfinishedRules(
     /** Applies the rules to what the socket has received since its last whole message. */
     check(unfinished: UnfinishedMessage): void {
       if (unfinished.isFlood === true) return giveUp("flood");
+      if (unfinished.isUnknown === true) return giveUp("unknown");
       if (unfinished.bytes > MAX_UNFINISHED_BYTES) return giveUp("too_large");
       if (isTooSlow(unfinished)) return giveUp("too_slow");
       admission.holdArriving(id, client, unfinished.bytes, drop);

@@ -431,3 +431,33 @@ Deno.test("the descriptors of 300 sockets that open at once are found in one sea
   assert(sockets.identityLooks < 2_000, `${sockets.identityLooks} descriptors were looked at`);
   assert([...sockets.open.values()].every(({ receiveBufferBytes }) => receiveBufferBytes !== null));
 });
+
+Deno.test("an open WebSocket gives another connection from its port no time", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.receive(listener.connect(5, 40_001), 100);
+  const socket = listener.connect(6, 40_001);
+  listener.receive(socket, 100);
+  await listener.world.advance(SWEEP_MS);
+  const handshake = listener.request(40_001);
+  await handshake.peer.located?.();
+  listener.answer(socket);
+  handshake.peer.watchMessages?.(0, () => {});
+  await handshake.end();
+  await listener.world.advance(60_000 + SWEEP_MS);
+  assertEquals(listener.shutDown(), [5]);
+  await listener.world.advance(600_000);
+  assertEquals(listener.shutDown(), [5]);
+});
+
+for (const waiting of [5, 6]) {
+  Deno.test(`of two connections from one port bytes wait if they do on any of them, and a request on one delays none on the other: ${waiting}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    for (const descriptor of [5, 6]) {
+      listener.connect(descriptor, 40_001).unsentBytes = descriptor === waiting ? 1_000 : 0;
+    }
+    await listener.world.advance(SWEEP_MS);
+    const { peer } = listener.request(40_001);
+    listener.request(40_001);
+    assertEquals([peer.waitsInSystem?.(), peer.isShared?.()], [true, false]);
+  });
+}

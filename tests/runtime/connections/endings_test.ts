@@ -124,3 +124,14 @@ Deno.test("what was to end with a connection stays open if its client comes back
   await listener.world.advance(10_000);
   assertEquals(listener.shutDown(), []);
 });
+
+Deno.test("of two connections from one port none is aborted, because it may be the wrong one", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  listener.connect(6, 40_001);
+  await listener.world.advance(6_000);
+  const { peer } = listener.request(40_001);
+  peer.abort?.();
+  await listener.world.advance(1_000);
+  assertEquals(listener.shutDown(), []);
+});

@@ -2,6 +2,7 @@ import type { UnfinishedMessage } from "../../../src/runtime/peer.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import type { Connection } from "../../../src/runtime/connections/connection.ts";
 import { newConnections } from "../../../src/runtime/connections/connections.ts";
+import { unknownHandshake } from "../../../src/runtime/connections/handshakes.ts";
 import { newMessageWatches } from "../../../src/runtime/connections/message_watch.ts";
 import {
   type ScriptedSocket,
@@ -72,7 +73,9 @@ Deno.test("what a connection has received for earlier requests does not count", 
   await listener.world.advance(6_000);
   received(socket, 50 * MIB + HEAD_BYTES);
   const seen: number[] = [];
-  listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
+  const { peer } = listener.request(40_001);
+  await peer.located?.();
+  peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
   received(socket, 50 * MIB + HEAD_BYTES + 7);
   await listener.world.advance(50);
   assertEquals(seen, [7]);
@@ -123,7 +126,7 @@ Deno.test("pings are no message, up to 32 bytes a second and 64 KiB since the la
   const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port: 40_001 } as const;
   const info = { remoteAddr, completed: Promise.resolve() };
   const connection = connections.enter(new Request("http://localhost/"), info) as Connection;
-  connection.descriptor = 5;
+  const at = { descriptor: 5, socket: socket.identity, writtenBytes: 0, readBytes: 0 };
   let isMessage = false;
   const watches = newMessageWatches(sockets, {
     now: () => clock.time,
@@ -131,8 +134,18 @@ Deno.test("pings are no message, up to 32 bytes a second and 64 KiB since the la
       clock.look = look;
       return () => {};
     },
-  }, () => {});
-  const watch = watches.add(connection, 0, (unfinished) => isMessage = unfinished.isMessage);
+  }, {
+    find: () => at,
+    searchSoon: () => {},
+    searched: () => Promise.resolve(),
+    abortSoon: () => {},
+  });
+  const handshake = { ...unknownHandshake(connection), headBytes: 0 };
+  const watch = watches.add(
+    connection,
+    handshake,
+    (unfinished) => isMessage = unfinished.isMessage,
+  );
   for (clock.time = 50_000; clock.time < 3_000_000; clock.time += 50_000) {
     socket.receivedBytes += 50 * 20;
     clock.look();
@@ -282,7 +295,7 @@ Deno.test("replies to pings beyond 1 KiB, and 32 bytes a second, are too many; s
   const seconds = 10;
   await listener.world.advance(seconds * 1_000);
   watch.sent(1 * MIB);
-  socket.writtenBytes = 1 * MIB + 1 * KIB + seconds * 32;
+  socket.writtenBytes += 1 * MIB + 1 * KIB + seconds * 32;
   await listener.world.advance(50);
   assertEquals(last().isFlood, undefined);
   socket.writtenBytes += 100;
@@ -362,4 +375,139 @@ Deno.test("what a client has received before it is watched is no reply to its pi
   listener.request(40_001).peer.watchMessages?.(HEAD_BYTES, (unfinished) => last = unfinished);
   await listener.world.advance(100);
   assertEquals(last, { bytes: 0, isMessage: false });
+});
+
+/** Time until the first check has failed, and a search of all has ended. */
+const SEARCH_MS = 100;
+
+/**
+ * Two sockets from one port to two addresses, of which the second one is that of a WebSocket;
+ * `isKnown` if a sweep has found it before its handshake.
+ */
+async function sharedPort(isKnown: boolean) {
+  const listener = scriptedListener(LIMITS);
+  const plain = listener.connect(5, 40_001);
+  received(plain, HEAD_BYTES);
+  await listener.request(40_001).end();
+  const connect = () => listener.connect(6, 40_001);
+  const early = isKnown ? connect() : null;
+  await listener.world.advance(6_000);
+  const socket = early ?? connect();
+  received(socket, HEAD_BYTES);
+  const { peer, end } = listener.request(40_001);
+  await peer.located?.();
+  const seen: UnfinishedMessage[] = [];
+  return {
+    listener,
+    plain,
+    socket,
+    seen,
+    /** The handshake is answered. */
+    async open() {
+      listener.answer(socket);
+      const watch = peer.watchMessages?.(HEAD_BYTES, (unfinished) => seen.push(unfinished));
+      assert(watch !== undefined);
+      await end();
+      return watch;
+    },
+  };
+}
+
+for (const isKnown of [true, false]) {
+  const name = isKnown ? "also before its handshake" : "not before its handshake";
+  Deno.test(`of two sockets from one port the one that was answered is watched, if it was known ${name}`, async () => {
+    const { listener, plain, socket, seen, open } = await sharedPort(isKnown);
+    using _listener = listener;
+    const watch = await open();
+    await listener.world.advance(SEARCH_MS);
+    assertEquals([plain.receiveBufferBytes, socket.receiveBufferBytes], [null, 64 * KIB]);
+    for (let count = 0; count < 10; count++) {
+      received(plain, plain.receivedBytes + 5 * MIB);
+      plain.writtenBytes += 100 * KIB;
+      await listener.world.advance(1_000);
+    }
+    assertEquals(seen.at(-1), { bytes: 0, isMessage: false });
+    received(socket, HEAD_BYTES + 20 * MIB);
+    await listener.world.advance(50);
+    assertEquals(seen.at(-1), { bytes: 20 * MIB, isMessage: true });
+    watch.abort();
+    await listener.world.advance(50);
+    assertEquals(listener.shutDown(), [6]);
+  });
+
+  Deno.test(`a WebSocket on a port with another response is reported as not known, and ends no socket, if its own was known ${name}`, async () => {
+    const { listener, plain, seen, open } = await sharedPort(isKnown);
+    using _listener = listener;
+    const other = listener.request(40_001);
+    plain.writtenBytes += 10 * KIB;
+    const watch = await open();
+    await other.end();
+    await listener.world.advance(SEARCH_MS);
+    assertEquals(seen, [{ bytes: 0, isMessage: false, isUnknown: true }]);
+    watch.abort();
+    await listener.world.advance(1_000);
+    watch.end();
+    assertEquals([seen.length, listener.shutDown()], [1, []]);
+  });
+}
+
+Deno.test("two WebSockets from one port are watched each for itself", async () => {
+  const { listener, plain, socket, seen, open } = await sharedPort(true);
+  using _listener = listener;
+  const watch = await open();
+  await listener.world.advance(SEARCH_MS);
+  const { peer } = listener.request(40_001);
+  await peer.located?.();
+  watch.sent(10 * KIB);
+  socket.writtenBytes += 10 * KIB;
+  listener.answer(plain);
+  received(plain, HEAD_BYTES * 2);
+  const further: number[] = [];
+  peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => further.push(bytes));
+  await listener.world.advance(SEARCH_MS);
+  received(plain, plain.receivedBytes + MIB);
+  received(socket, socket.receivedBytes + 2 * MIB);
+  await listener.world.advance(50);
+  assertEquals([seen.at(-1)?.bytes, further.at(-1)], [2 * MIB, HEAD_BYTES + MIB]);
+});
+
+Deno.test("a WebSocket of one of 17 sockets from one port is not looked for", async () => {
+  const { listener, seen, open } = await sharedPort(true);
+  using _listener = listener;
+  for (let descriptor = 7; descriptor < 22; descriptor++) listener.connect(descriptor, 40_001);
+  await listener.world.advance(6_000);
+  await open();
+  await listener.world.advance(SEARCH_MS);
+  assertEquals(seen, [{ bytes: 0, isMessage: false, isUnknown: true }]);
+});
+
+Deno.test("a WebSocket that is aborted before its socket is known ends once it is", async () => {
+  const { listener, open } = await sharedPort(false);
+  using _listener = listener;
+  (await open()).abort();
+  await listener.world.advance(SEARCH_MS + 50);
+  assertEquals(listener.shutDown(), [6]);
+});
+
+Deno.test("the only socket from its port is watched, also if the system does not count what was written", async () => {
+  using listener = scriptedListener(LIMITS);
+  const socket = listener.connect(5, 40_001);
+  received(socket, HEAD_BYTES);
+  const { peer } = listener.request(40_001);
+  const seen: number[] = [];
+  peer.watchMessages?.(HEAD_BYTES, ({ bytes }) => seen.push(bytes));
+  socket.writtenBytes = 0;
+  received(socket, HEAD_BYTES + MIB);
+  await listener.world.advance(SEARCH_MS + 50);
+  assertEquals(seen.at(-1), MIB);
+});
+
+Deno.test("whole messages that arrive before the socket is known count no more once it is", async () => {
+  const { listener, socket, seen, open } = await sharedPort(false);
+  using _listener = listener;
+  const watch = await open();
+  received(socket, HEAD_BYTES + 10 * MIB + 14);
+  watch.arrived(10 * MIB);
+  await listener.world.advance(SEARCH_MS);
+  assertEquals(seen.at(-1), { bytes: 14, isMessage: false });
 });

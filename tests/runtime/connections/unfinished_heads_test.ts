@@ -246,6 +246,7 @@ for (const isAlone of [true, false]) {
       countedBytes: 100 * KIB,
       lookedRequests: 1,
       isMultiplexed: false,
+      isWatched: false,
       unfinished: null,
     };
     for (nowMs of [0, 50]) {
@@ -278,6 +279,8 @@ Deno.test("bytes of WebSockets, and those that the runtime has not read, are no 
   const handshake = listener.request(40_001);
   const watch = handshake.peer.watchMessages?.(0, () => {});
   await handshake.end();
+  // The socket is found.
+  await listener.world.advance(100);
   if (socket !== undefined) listener.receive(socket, 100 * MIB);
   if (unread !== undefined) {
     listener.receive(unread, 100 * MIB);
@@ -286,6 +289,45 @@ Deno.test("bytes of WebSockets, and those that the runtime has not read, are no 
   watch?.end();
   await listener.world.advance(TWO_SWEEPS_MS);
   assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("a WebSocket hides no heads on another connection from its port, and has none itself while it is open", async () => {
+  using listener = scriptedListener(LIMITS);
+  const pair = [listener.connect(5, 40_001), listener.connect(6, 40_001)];
+  const [plain, socket] = pair;
+  assert(plain !== undefined && socket !== undefined);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  const handshake = listener.request(40_001);
+  await handshake.peer.located?.();
+  listener.answer(socket);
+  const watch = handshake.peer.watchMessages?.(0, () => {});
+  await handshake.end();
+  listener.receive(socket, 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), []);
+  listener.receive(plain, 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+  listener.sockets.open.delete(5);
+  watch?.end();
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), []);
+  listener.receive(socket, 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [6]);
+});
+
+Deno.test("a client that comes back from the port of its WebSocket hides no heads", async () => {
+  using listener = scriptedListener(LIMITS);
+  listener.connect(5, 40_001);
+  const handshake = listener.request(40_001);
+  const watch = handshake.peer.watchMessages?.(0, () => {});
+  await handshake.end();
+  await listener.world.advance(TWO_SWEEPS_MS);
+  listener.receive(listener.connect(5, 40_001), 65 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [5]);
+  watch?.end();
 });
 
 Deno.test("a head, and a body that was not admitted, of more than 32 KiB ends its connection after the response", async () => {
@@ -374,6 +416,7 @@ Deno.test("the bytes of a socket that is not the first one from its port are a h
       countedBytes: 0,
       lookedRequests: 0,
       isMultiplexed: false,
+      isWatched: false,
       unfinished: null,
     };
     if (!isFirst) heads.begin(connection);
@@ -394,6 +437,7 @@ Deno.test("8 KiB more than the sizes of the requests between two looks are no he
     countedBytes: 0,
     lookedRequests: 0,
     isMultiplexed: false,
+    isWatched: false,
     unfinished: null,
   };
   const request = new Request("http://localhost/");

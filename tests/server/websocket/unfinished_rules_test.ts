@@ -44,6 +44,12 @@ Deno.test("an unfinished message of more than 12 MiB is given up", () => {
   assertEquals(given, ["a too_large"]);
 });
 
+Deno.test("a socket that is not known is given up", () => {
+  const { given, of } = rules();
+  of("a").check({ bytes: 0, isMessage: false, isUnknown: true });
+  assertEquals(given, ["a unknown"]);
+});
+
 Deno.test("when body memory is full the largest unfinished message is given up first", () => {
   const { given, admission, of } = rules();
   const sockets = ["a", "b", "c"].map((id) => of(id));
