@@ -24,7 +24,7 @@ const SMALL_BYTES = 261_000, LARGE_BYTES = 270_000;
 /** Time for which bodies are sent, between two that are left, and after which these are. */
 const SENDING_MS = 10_000, BETWEEN_MS = 10, LEAVING_MS = 2_000;
 
-/** Connections that send tiny chunks, and the time after which none of them has a place any more. */
+/** Connections that send tiny chunks, and the time after which none of them has a place. */
 const TINY_COUNT = 100, BODY_TIMEOUT = "5s", TINY_MS = 10_000;
 
 /** Bound of a call of `LARGE_BYTES` of another client, which has every second turn. */
