@@ -147,7 +147,6 @@ function receiveInto(
     const since = world.now();
     waitingSince = since;
     turn.then(() => {
-      if (isStopped) return;
       waitingSince = null;
       const ms = world.now() - since;
       waitedMs += ms;
