@@ -24,6 +24,9 @@ const SMALL_BYTES = 261_000, LARGE_BYTES = 270_000;
 /** Time for which bodies are sent, between two that are left, and after which these are. */
 const SENDING_MS = 10_000, BETWEEN_MS = 10, LEAVING_MS = 2_000;
 
+/** Connections that send tiny chunks, and the time after which none of them has a place. */
+const TINY_COUNT = 100, BODY_TIMEOUT = "5s", TINY_MS = 10_000;
+
 /** Bound of a call of `LARGE_BYTES` of another client, which has every second turn. */
 const MAX_LARGE_CALL_MS = 2_000;
 
@@ -105,5 +108,29 @@ const leftBodies: Attack = {
   },
 };
 
-/** Bodies of one client that are parsed while another one sends its own. */
-export const enteringBodies: readonly Attack[] = [bodies, leftBodies];
+/** Bodies in chunks of one byte, whose clients leave when they have sent as much as they can. */
+const tinyChunks: Attack = {
+  ...attack,
+  row: "A2 tiny chunks",
+  config: (upstream) => ({ ...attack.config(upstream), server: { body_timeout: BODY_TIMEOUT } }),
+  size: (times) => `${TINY_COUNT * times} bodies in chunks of 1 byte that are left`,
+  async load(target, times) {
+    const headers = { ...keyHeaders(MANY), "transfer-encoding": "chunked" };
+    const head = requestHead(`POST ${URL_PATH}`, headers);
+    const chunks = "1\r\nx\r\n".repeat(10_000);
+    const sent = await many(TINY_COUNT * times, async () => {
+      using connection = await connectRaw(target);
+      await connection.write(head);
+      const end = pause(LEAVING_MS).then(() => false);
+      let sent = 0;
+      while (await Promise.race([connection.write(chunks), end])) sent += chunks.length;
+      return sent;
+    });
+    await pause(TINY_MS);
+    const sum = sent.reduce((bytes, more) => bytes + more, 0);
+    return `${(sum / 1e6).toFixed(0)} MB sent and left`;
+  },
+};
+
+/** Bodies of one client that are read or parsed while another one sends its own. */
+export const enteringBodies: readonly Attack[] = [bodies, leftBodies, tinyChunks];

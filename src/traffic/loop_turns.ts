@@ -6,9 +6,10 @@ import { type FairQueue, newFairQueue, type Waiter } from "./fair_queue.ts";
  * Work that has turns: `start` is the beginning of a call, of its body or of a response body, of
  * which short calls consist; `rest` is a further piece of a large body, or of the work on many
  * items; `large` is a step of the work on a large JSON text, such as its parse, in one piece that
- * takes milliseconds for each MiB; `entering` is the first such step of a call.
+ * takes milliseconds for each MiB; `entering` is the first such step of a call; `tiny` is a number
+ * of reads of a body in tiny chunks, which take as long.
  */
-export type TurnKind = "start" | "rest" | "large" | "entering";
+export type TurnKind = "start" | "rest" | "large" | "entering" | "tiny";
 
 /**
  * Time since the beginning of a turn of the event loop in which such work may begin, in
@@ -131,8 +132,9 @@ export function newLoopTurns(
 
   return {
     next(kind, cancellation = null, client = () => "") {
-      if (kind === "large" || kind === "entering") {
-        return large.next(() => ({ client: client(), cancellation, isFirst: kind === "large" }));
+      if (kind !== "start" && kind !== "rest") {
+        const isFirst = kind === "large";
+        return large.next(kind, () => ({ client: client(), cancellation, isFirst }));
       }
       if (kind === "start" && calls() < MIN_CALLS) return null;
       if (!isOpen) open();
@@ -214,16 +216,15 @@ function newLargeTurns(world: Pick<World, "now" | "after">, calls: () => number)
   }
 
   return {
-    next(waiterOf: () => Waiter): Promise<void> | null {
+    next(kind: Exclude<TurnKind, SharedKind>, waiterOf: () => Waiter): Promise<void> | null {
       if (!isTaken) {
         begin();
         return null;
       }
       if (waiting.size === 0 && isFree()) return null;
-      const waiter = waiterOf();
       // The text is parsed before the microtask.
-      const then = waiter.isFirst === true ? undefined : () => queueMicrotask(goOn);
-      return turnIn(waiting, waiter, then);
+      const then = kind === "entering" ? () => queueMicrotask(goOn) : undefined;
+      return turnIn(waiting, waiterOf(), then);
     },
   };
 }

@@ -145,6 +145,86 @@ Deno.test("the body of a call that is cancelled while it waits for a turn is not
   assertEquals([buffers.length, held.waiting()], [2, 0]);
 });
 
+Deno.test("behind 256 reads of tiny chunks each 64 wait for their turn", async () => {
+  const held = heldTurns("start", "rest", "tiny");
+  const { call } = admittedCall(held.turns);
+  const { body, buffers } = bodyInPieces(Array.from({ length: 400 }, () => 1));
+  const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
+  for (const reads of [256, 320, 384]) {
+    await held.waits(1);
+    assertEquals(buffers.length, reads);
+    held.begin();
+  }
+  const received = await receiving;
+  assertEquals(received.ok && received.value.byteLength, 400);
+  assertEquals(held.kinds, ["tiny", "tiny", "tiny"]);
+});
+
+Deno.test("a body in chunks of 128 bytes is read as any other", async () => {
+  const held = heldTurns("start", "rest", "tiny");
+  const { call } = admittedCall(held.turns);
+  const { body } = bodyInPieces(Array.from({ length: 256 }, () => 128));
+  const received = held.beginUntil(receiveBody(call, body, null, 30_000, MAX_BODY_BYTES));
+  assertEquals((await received).ok, true);
+  assertEquals(held.kinds, ["start"], "before the read of the end");
+});
+
+Deno.test("a body in tiny chunks whose turn does not come is refused after the timeout", async () => {
+  // The larger piece is enough for the first timeout.
+  for (const [first, reads, ms] of [[1, 256, 30_000], [32 * KIB, 320, 60_000]] as const) {
+    const held = heldTurns("tiny");
+    const { call, world } = admittedCall(held.turns);
+    const { body, buffers } = bodyInPieces([first, ...Array.from({ length: 400 }, () => 1)]);
+    let isOver = false;
+    const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES)
+      .finally(() => isOver = true);
+    await held.waits(1);
+    await world.advance(ms - 1);
+    assert(!isOver);
+    await world.advance(1);
+    const received = await receiving;
+    assertEquals(received.ok ? null : received.failure.kind, "request_timeout");
+    held.begin();
+    await world.advance(30_000);
+    assertEquals([buffers.length, world.waiting], [reads, 0], "nothing is read when it comes");
+  }
+});
+
+/** Sends this many chunks of one byte in each second, and returns the second of the refusal. */
+async function refusedAfter(seconds: number, chunks: (second: number) => number) {
+  const { call, world } = admittedCall();
+  let controller: ReadableByteStreamController | undefined;
+  const body = new ReadableStream({ type: "bytes", start: (one) => void (controller = one) });
+  let isOver = false;
+  const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES)
+    .finally(() => isOver = true);
+  for (let second = 0; second < seconds; second++) {
+    for (let chunk = chunks(second); chunk > 0; chunk--) {
+      controller?.enqueue(new Uint8Array(1));
+      await new Promise((go) => queueMicrotask(() => queueMicrotask(() => go(null))));
+    }
+    await world.advance(1_000);
+    if (isOver) return second + 1;
+  }
+  controller?.close();
+  controller?.byobRequest?.respond(0);
+  assert((await receiving).ok);
+  return null;
+}
+
+Deno.test("a body whose tiny chunks bring less than 32 KiB within the timeout is refused then", async () => {
+  assertEquals(await refusedAfter(100, () => 20), 30);
+});
+
+Deno.test("a client that sends few tiny chunks within the timeout may be slow", async () => {
+  assertEquals(await refusedAfter(100, () => 8), null);
+  assertEquals(await refusedAfter(100, (second) => second === 0 ? 220 : 1), null);
+});
+
+Deno.test("tiny chunks that bring 32 KiB within each timeout are no matter of it", async () => {
+  assertEquals(await refusedAfter(62, () => 1_100), null);
+});
+
 Deno.test("the memory of a small body is reserved before it arrives, and freed with its call", async () => {
   const { call, state } = admittedCall();
   const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(9) });

@@ -208,10 +208,12 @@ Deno.test("large pieces do not wait within 4 ms of the first one", async () => {
   assertEquals(await beginningsOf([1, 1, 1, 5, 8, 8]), [0, 1, 2, 3, 10, 20]);
 });
 
-Deno.test("first steps of calls that wait share a turn for 4 ms, and further large pieces share none", async () => {
+Deno.test("first steps of calls that wait share a turn for 4 ms, and further large pieces and reads of tiny chunks share none", async () => {
   const pieces = [8, 1, 1, 1, 5, 8, 8];
   assertEquals(await beginningsOf(pieces, "entering"), [0, 10, 11, 12, 13, 20, 30]);
-  assertEquals(await beginningsOf(pieces), [0, 10, 11.25, 12.5, 13.75, 20, 30]);
+  for (const kind of ["large", "tiny"] as const) {
+    assertEquals(await beginningsOf(pieces, kind), [0, 10, 11.25, 12.5, 13.75, 20, 30]);
+  }
 });
 
 Deno.test("a large piece that comes when one has begun is behind those that wait", async () => {
@@ -247,7 +249,7 @@ Deno.test("large pieces of calls that have begun go before the first ones of oth
 });
 
 Deno.test("a client with one large piece waits for one of another client with very many", async () => {
-  for (const kind of ["start", "rest", "large", "entering"] as const) {
+  for (const kind of ["start", "rest", "large", "entering", "tiny"] as const) {
     const { turns, work, done, endTurn, isIdle } = scriptedTurns();
     const add = (client: string) => {
       const turn = turns.next(kind, null, () => client);
@@ -256,7 +258,7 @@ Deno.test("a client with one large piece waits for one of another client with ve
     };
     for (let piece = 0; piece < 50; piece++) add("many");
     // Work of calls that have begun, such as their responses, does not go before either.
-    if (kind === "entering") {
+    if (kind === "entering" || kind === "tiny") {
       void turns.next("large", null, () => "many")?.then(() => work("many", 40));
     }
     add("ada");
@@ -282,7 +284,7 @@ Deno.test("a call begins while large pieces of another client arrive without an 
 });
 
 Deno.test("work that is cancelled leaves its turn to the next", async () => {
-  for (const kind of ["start", "rest", "large", "entering"] as const) {
+  for (const kind of ["start", "rest", "large", "entering", "tiny"] as const) {
     const { turns, work, done, endTurn, isIdle } = scriptedTurns();
     for (let first = 0; first < 3 && turns.next(kind) === null; first++) work("first", 40);
     const gone = new Cancellation();

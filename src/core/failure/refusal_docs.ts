@@ -269,7 +269,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   },
   request_timeout: {
     cause:
-      "No byte of the request body arrived for `server.body_timeout`, or a JSON body of at most 32 KiB was not complete after it. The connection is closed.",
+      "No byte of the request body arrived for `server.body_timeout`, a JSON body of at most 32 KiB was not complete after it, or chunks of less than 128 bytes brought less than 32 KiB in it. The connection is closed.",
     cure: "Send the request again. Raise `server.body_timeout` for slow clients.",
     example: "No more of the request body came for 30s; send the request again.",
   },

@@ -1,6 +1,7 @@
 import type { World } from "../../core/world.ts";
 import type { Admission } from "../../traffic/admission.ts";
 import type { UnfinishedMessage } from "../../runtime/peer.ts";
+import { MIN_PROGRESS_BYTES } from "../receive_body.ts";
 
 /** Why an unfinished message is given up. */
 export type GiveUpReason = "too_large" | "too_slow" | "flood" | "no_memory" | "unknown";
@@ -10,9 +11,6 @@ export type GiveUpReason = "too_large" | "too_slow" | "flood" | "no_memory" | "u
  * control frames between them.
  */
 const MAX_UNFINISHED_BYTES = 12 * 1024 * 1024;
-
-/** Bytes of a message that arrive within the timeout, unless it is complete or given up. */
-const MIN_PROGRESS_BYTES = 32 * 1024;
 
 /**
  * Returns the rules of the socket `id`, which bound its unfinished message in size, time and
