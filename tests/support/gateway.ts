@@ -13,6 +13,7 @@ import type { CallReport, Sink } from "../../src/observe/report.ts";
 import { type App, createApp } from "../../src/server/app.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { firstGeneration } from "./parsed_config.ts";
+import { newReports } from "./reports.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 
 /** A gateway under test, without a socket. */
@@ -35,28 +36,20 @@ export function testGateway(
   options: GatewayOptions = storeUnderTest(world),
   sinks: readonly Sink[] = [],
 ): TestGateway {
-  const reports: Readonly<CallReport>[] = [];
+  const { reports, add, reported } = newReports();
   const lines: string[] = [];
-  const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
   const gateway = newGateway(firstGeneration(config), world, [
     accessLog(log),
     ...sinks,
-    (report) => {
-      reports.push(report);
-      waiting.get(reports.length)?.(report);
-    },
+    add,
   ], { onKeyRejected: newKeyWarning(log), ...options });
   return {
     app: createApp(gateway),
     gateway,
     reports,
     log: lines,
-    reported(count) {
-      const known = reports[count - 1];
-      if (known !== undefined) return Promise.resolve(known);
-      return new Promise((resolve) => waiting.set(count, resolve));
-    },
+    reported,
   };
 }
 

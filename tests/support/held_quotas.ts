@@ -1,6 +1,7 @@
 import type { Gateway } from "../../src/gateway/gateway.ts";
 import { newMemoryQuotas } from "../../src/store/memory/quotas.ts";
 import type { QuotaDecision, QuotaStore, QuotaUse } from "../../src/store/quota_store.ts";
+import { inTime } from "./in_time.ts";
 
 /** Quotas that decide when the test says so, as a store beyond the process does. */
 export interface HeldQuotas extends QuotaStore {
@@ -35,10 +36,10 @@ export function holdQuotas({ state }: Gateway, now: () => number): HeldQuotas {
     renew: memory.renew,
     spent: memory.spent,
     reached(count) {
-      return new Promise((resolve) => {
-        if (asked.length >= count) resolve();
-        else waiting.push({ count, resolve });
-      });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      if (asked.length >= count) resolve();
+      else waiting.push({ count, resolve });
+      return inTime(promise, () => `${asked.length} calls have asked, not ${count}`);
     },
     decide: (at, decision) => deciders[at]?.(decision),
   };

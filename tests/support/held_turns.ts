@@ -1,4 +1,5 @@
 import type { LoopTurns, TurnKind } from "../../src/traffic/loop_turns.ts";
+import { inTime } from "./in_time.ts";
 
 /** Turns of the event loop that a test gives. */
 export interface HeldTurns {
@@ -46,7 +47,10 @@ export function heldTurns(...heldKinds: readonly TurnKind[]): HeldTurns {
     clients,
     waiting: () => waiting.length,
     async waits(count) {
-      while (waiting.length < count) await new Promise<void>((resolve) => onWait = resolve);
+      while (waiting.length < count) {
+        const more = new Promise<void>((resolve) => onWait = resolve);
+        await inTime(more, () => `${waiting.length} wait for a turn, not ${count}`);
+      }
     },
     begin: () => waiting.shift()?.(),
     async beginUntil(over) {

@@ -11,6 +11,7 @@ import { newConnections } from "../../src/runtime/connections/connections.ts";
 import { newIdleLimits } from "../../src/runtime/connections/idle_rules.ts";
 import { assertEquals } from "./assert.ts";
 import { firstGeneration, parsedConfig } from "./parsed_config.ts";
+import { newReports } from "./reports.ts";
 import { openSocketClient, type SocketClient } from "./socket_client.ts";
 import { storeUnderTest } from "./store_under_test.ts";
 import { type Fetch, sendBy } from "./world.ts";
@@ -60,17 +61,13 @@ export function socketGateway(
 ): SocketGateway {
   const real = newRealWorld();
   const outside = world ?? (fetch === undefined ? real : { ...real, send: sendBy(fetch) });
-  const reports: Readonly<CallReport>[] = [];
-  const waiting = new Map<number, (report: Readonly<CallReport>) => void>();
+  const { reports, add, reported } = newReports();
   const lines: string[] = [];
   const log = newLog({ level: "debug", format: "json" }, (line) => void lines.push(textOf(line)));
   const gateway = newGateway(firstGeneration(config), outside, [
     accessLog(log),
     sink,
-    (report) => {
-      reports.push(report);
-      waiting.get(reports.length)?.(report);
-    },
+    add,
   ], { ...storeUnderTest(world ?? null), ...options });
   const app = createApp(gateway);
   const stop = new AbortController();
@@ -92,11 +89,7 @@ export function socketGateway(
     reports,
     log: lines,
     open: (headers) => openSocketClient(url, headers),
-    reported(count) {
-      const known = reports[count - 1];
-      if (known !== undefined) return Promise.resolve(known);
-      return new Promise((resolve) => waiting.set(count, resolve));
-    },
+    reported,
     reload: (text) => void gateway.reload(parsedConfig(text)),
     async sockets() {
       const text = await gateway.metrics.scrape();

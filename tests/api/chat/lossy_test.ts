@@ -63,10 +63,13 @@ routing: {routes: [{name: all, targets: [{provider: p${target}}]}]}
 }
 
 Deno.test("the name of an author is named in a header if the provider has no place for it", async () => {
-  for (const type of ["messages", "local"] as const) {
-    assertEquals(await lossyOf(type, { content: "Ok", name: "bob" }), "messages[1].name");
+  for (const role of ["user", "assistant"]) {
+    const message = { role, content: "Ok", name: "bob" };
+    for (const type of ["messages", "responses", "local"] as const) {
+      assertEquals(await lossyOf(type, message), "messages[1].name", `${role} over ${type}`);
+    }
+    assertEquals(await lossyOf("compat", message), null);
   }
-  assertEquals(await lossyOf("compat", { content: "Ok", name: "bob" }), null);
 });
 
 Deno.test("citations that a provider does not receive are named in a header", async () => {

@@ -1,5 +1,11 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, cited, THINK_TEXTS } from "./response_shape.ts";
+import {
+  type AnswerShape,
+  cited,
+  MAX_GROWN_CALLS,
+  MAX_GROWN_CHOICES,
+  THINK_TEXTS,
+} from "./response_shape.ts";
 import { chunk, compatAnswer, compatStream, json, times } from "./spoken.ts";
 
 function compatCall(at: number): JsonObject {
@@ -19,6 +25,7 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   {
     name: "choices with a think region",
     stream: false,
+    most: MAX_GROWN_CHOICES,
     only: "chat",
     answer: (n) =>
       json({
@@ -36,6 +43,7 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   {
     name: "choices with a think region in one chunk",
     stream: true,
+    most: MAX_GROWN_CHOICES,
     only: "chat",
     answer: (n) =>
       compatStream([{
@@ -50,24 +58,28 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   {
     name: "calls",
     stream: false,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => compatAnswer({ tool_calls: times(n, compatCall) }, "tool_calls"),
   },
   {
     name: "calls whose arguments are objects",
     stream: false,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => compatAnswer({ tool_calls: times(n, objectCall) }, "tool_calls"),
   },
   {
     name: "calls whose arguments are objects in one chunk",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => compatStream([chunk({ tool_calls: times(n, objectCall) })], "tool_calls"),
   },
   {
     name: "calls in chunks of their own",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) =>
       compatStream(times(n, (at) => chunk({ tool_calls: [compatCall(at)] })), "tool_calls"),
@@ -75,6 +87,7 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   ...[true, false].map((stream): AnswerShape => ({
     name: "calls without an id",
     stream,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer(n) {
       const tool_calls = times(n, () => ({ function: { name: "f", arguments: "{}" } }));
@@ -86,8 +99,8 @@ export const COMPAT_ANSWERS: readonly AnswerShape[] = [
   {
     name: "choices, and chunks with a call whose id comes late",
     stream: true,
+    most: MAX_GROWN_CHOICES,
     only: "chat",
-    most: 5_000,
     answer: (n) => {
       const choices = times(n, (index) => ({ index, delta: { tool_calls: [compatCall(0)] } }));
       return compatStream([

@@ -50,6 +50,11 @@ const MAX_RUNS = 4;
  */
 const MAX_COMPARISONS = 2, COMPARISON_STEP_RATIO = 1.4;
 
+/** Returns the `most` of a call that the gateway refuses with more than `limit` things. */
+export function mostWithin(limit: number): number {
+  return Math.floor(limit / (2 * COMPARISON_STEP_RATIO ** (MAX_COMPARISONS - 1)));
+}
+
 /**
  * A call of this many milliseconds is compared once, in two runs: noise is small compared with it.
  */

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, THINK_TEXTS } from "./response_shape.ts";
+import { type AnswerShape, MAX_GROWN_CALLS, THINK_TEXTS } from "./response_shape.ts";
 import { localAnswer, localStream, times } from "./spoken.ts";
 
 const LOCAL_CALL: JsonObject = { function: { name: "f", arguments: { a: 1 } } };
@@ -13,18 +13,21 @@ export const LOCAL_ANSWERS: readonly AnswerShape[] = [
   {
     name: "calls",
     stream: false,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => localAnswer({ tool_calls: times(n, () => LOCAL_CALL) }),
   },
   {
     name: "calls in one line",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => localStream([{ tool_calls: times(n, () => LOCAL_CALL) }]),
   },
   {
     name: "calls in lines of their own",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => localStream(times(n, () => ({ tool_calls: [LOCAL_CALL] }))),
   },

@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, THINK_TEXTS } from "./response_shape.ts";
+import { type AnswerShape, MAX_GROWN_CALLS, THINK_TEXTS } from "./response_shape.ts";
 import { block, messagesAnswer, messagesStream, times } from "./spoken.ts";
 
 function toolUse(at: number): JsonObject {
@@ -23,13 +23,13 @@ export const MESSAGES_ANSWERS: readonly AnswerShape[] = [
   {
     name: "text blocks",
     stream: false,
+    most: MAX_GROWN_CALLS,
     answer: (n) => messagesAnswer(times(n, () => ({ type: "text", text: "a" }))),
   },
   {
     name: "thinking blocks",
     stream: false,
-    // Each is a part, of which Responses takes 16,384.
-    most: 4_000,
+    most: MAX_GROWN_CALLS,
     answer: (n) =>
       messagesAnswer([
         ...times(n, () => ({ type: "thinking", thinking: "a", signature: "s" })),
@@ -39,18 +39,21 @@ export const MESSAGES_ANSWERS: readonly AnswerShape[] = [
   {
     name: "calls",
     stream: false,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => messagesAnswer(times(n, toolUse), "tool_use"),
   },
   {
     name: "calls",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) => messagesStream(times(n, (at) => block(at, toolUse(at), [])).flat(), "tool_use"),
   },
   {
     name: "calls that stay open",
     stream: true,
+    most: MAX_GROWN_CALLS,
     refusedBy: ["responses"],
     answer: (n) =>
       messagesStream(

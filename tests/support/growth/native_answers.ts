@@ -1,5 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { type AnswerShape, cited, THINK_TEXTS } from "./response_shape.ts";
+import { MAX_CALLS } from "../../../src/core/stream/stream.ts";
+import { mostWithin } from "./doubling.ts";
+import { type AnswerShape, cited, MAX_GROWN_CALLS, THINK_TEXTS } from "./response_shape.ts";
 import { outputText, responsesAnswer, responsesMessage, responsesStream, times } from "./spoken.ts";
 
 function functionCall(at: number): JsonObject {
@@ -30,9 +32,6 @@ const BEGUN: JsonObject = {
   item: responsesMessage([]),
 };
 
-/** Items that the terminal event repeats: a record may have 4 MiB. */
-const MAX_TOLD_AGAIN = 5_000;
-
 /** Answers of a provider that speaks Responses. */
 export const NATIVE_ANSWERS: readonly AnswerShape[] = [
   ...THINK_TEXTS.flatMap(({ name, text }) => [
@@ -51,28 +50,32 @@ export const NATIVE_ANSWERS: readonly AnswerShape[] = [
   {
     name: "parts of a message",
     stream: false,
+    most: MAX_GROWN_CALLS,
     answer: (n) => responsesAnswer([responsesMessage(times(n, () => outputText("a")))]),
   },
   {
     name: "messages",
     stream: false,
+    // Each counts with its part.
+    most: mostWithin(MAX_CALLS / 2),
     answer: (n) => responsesAnswer(times(n, () => responsesMessage([outputText("a")]))),
   },
   {
     name: "calls",
     stream: false,
+    most: MAX_GROWN_CALLS,
     answer: (n) => responsesAnswer(times(n, functionCall)),
   },
   {
     name: "calls that are told at the end",
     stream: true,
-    most: MAX_TOLD_AGAIN,
+    most: MAX_GROWN_CALLS,
     answer: (n) => responsesStream([], times(n, functionCall)),
   },
   {
     name: "calls that are told one by one",
     stream: true,
-    most: MAX_TOLD_AGAIN,
+    most: MAX_GROWN_CALLS,
     answer: (n) =>
       responsesStream(
         times(n, (at) => ({
@@ -92,7 +95,8 @@ export const NATIVE_ANSWERS: readonly AnswerShape[] = [
     name: "citations that are told one by one",
     stream: true,
     refusedBy: ["messages"],
-    most: MAX_TOLD_AGAIN,
+    // The terminal event repeats them: a record may have 4 MiB.
+    most: 5_000,
     answer: (n) =>
       responsesStream([
         BEGUN,

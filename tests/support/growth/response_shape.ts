@@ -1,4 +1,7 @@
+import { MAX_CHOICES } from "../../../src/api/chat/chunk.ts";
 import type { JsonObject } from "../../../src/core/json/json.ts";
+import { MAX_CALLS } from "../../../src/core/stream/stream.ts";
+import { mostWithin } from "./doubling.ts";
 import type { GrowingAnswer } from "./growing_gateway.ts";
 
 /** The client APIs for which models generate. */
@@ -9,7 +12,7 @@ export interface AnswerShape {
   readonly name: string;
   readonly stream: boolean;
   readonly answer: (n: number) => GrowingAnswer;
-  /** Things in the largest answer, where a record of it may not be larger. */
+  /** Things in the largest answer of the search, where the gateway does not take any number. */
   readonly most?: number;
   /** The client APIs that send it; all when absent. */
   readonly only?: GeneratingApi;
@@ -18,6 +21,12 @@ export interface AnswerShape {
    */
   readonly refusedBy?: readonly GeneratingApi[];
 }
+
+/**
+ * Calls, with the blocks or items among them, and choices in the largest answer of the search: the
+ * gateway refuses answers with more than it reads.
+ */
+export const MAX_GROWN_CALLS = mostWithin(MAX_CALLS), MAX_GROWN_CHOICES = mostWithin(MAX_CHOICES);
 
 /** Texts with the tags of reasoning. */
 export const THINK_TEXTS: readonly {

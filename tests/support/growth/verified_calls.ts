@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import type { GrowingCall } from "./doubling.ts";
+import { type GrowingCall, mostWithin } from "./doubling.ts";
 import { growingCall } from "./growing_gateway.ts";
 import { block, localAnswer, messagesStream, sse, times } from "./spoken.ts";
 
@@ -55,14 +55,14 @@ export const VERIFIED_CALLS: readonly GrowingCall[] = [
       tools: [strictTool({ a: { type: "array", items: { type: "integer" } } })],
     }),
     answer: callOf({ a: times(n, () => 1) }),
-  }), { most: 45_000 }),
+  }), { most: mostWithin(46_000) }),
   growingCall("verified: alternatives that a strict call has in vain", (n) => ({
     ...chat({
       model: "local/m",
       tools: [strictTool({ a: { anyOf: times(n, (at) => ({ const: at })) } })],
     }),
     answer: callOf({ a: n - 1 }),
-  }), { most: 450 }),
+  }), { most: mostWithin(900) }),
   growingCall("verified: pieces of a JSON object", (n) => ({
     ...chat({ model: "messages/m", stream: true, response_format: { type: "json_object" } }),
     answer: messagesStream(block(
