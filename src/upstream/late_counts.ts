@@ -64,7 +64,8 @@ function countsIn(data: string): Usage | null {
 
 /**
  * Reads a stream to its end without a translation, and returns the same of all its records. One
- * that is too large for that, or is cut off, is all text. `onRead` is called with those of up to 1 MiB.
+ * that is too large for that, or is cut off, is all text. `onRead` is called with those of up to
+ * 1 MiB.
  */
 export async function readCounts(
   known: Usage | null,
