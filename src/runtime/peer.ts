@@ -37,9 +37,10 @@ export interface PeerRequest {
   readonly completed?: Promise<void>;
   /**
    * Resolves when the connection is found among the sockets of the process, or a search of all has
-   * not found it. Absent if `disconnect` is.
+   * not found it; false if too many sockets have its remote end to find that of a WebSocket among
+   * them. Absent if `disconnect` is.
    */
-  readonly located?: () => Promise<void>;
+  readonly located?: () => Promise<boolean>;
   /**
    * Keeps the connection open as a WebSocket and calls `onCheck` with its unfinished message again
    * and again. `headBytes` is the least size of its handshake. Absent if `disconnect` is.

@@ -183,7 +183,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
     const { cancellation } = call;
     // Else nothing bounds what the runtime reads of it before it does anything else: measured, 32
     // MiB of empty fragments, which take half a second.
-    await peer.located?.();
+    const mayBeFound = await peer.located?.() ?? true;
+    if (!mayBeFound) return tooManyOnPort();
     const mayOpen = await openSockets.nextTurn(client, cancellation);
     if (cancellation.isCancelled) return cancelled(cancellation.reason);
     if (call.state.inFlight.isDraining) return draining();
@@ -275,6 +276,13 @@ function tooManySockets(max: number): Failed {
   return refuse(
     "too_many_sockets",
     `This client has ${max} open sockets, as many as server.max_sockets_per_client allows; close one.`,
+  );
+}
+
+function tooManyOnPort(): Failed {
+  return refuse(
+    "too_many_sockets",
+    "This client has too many connections from one port to several addresses; use another port.",
   );
 }
 

@@ -9,23 +9,30 @@ const MAX_DISCARDED_BODIES = 64;
  */
 const MAX_BUFFERED_BYTES = 256 * 1024;
 
-/** Bytes and pieces of a body that are discarded. */
-const MAX_DISCARDED_BYTES = 12 * 1024 * 1024, MAX_DISCARDED_PIECES = 16 * 1024;
+/** Bytes of a body that are discarded, and time for it in milliseconds. */
+const MAX_DISCARDED_BYTES = 12 * 1024 * 1024, MAX_DISCARDING_MS = 5_000;
 
-/** Time for which a body is discarded, and for which none of it may come, in milliseconds. */
-const MAX_DISCARDING_MS = 5_000, MAX_SILENT_MS = 500;
+/**
+ * Bytes that come in each interval, in milliseconds: the response to a client that sends less, or
+ * waits for it, is not delayed for longer.
+ */
+const MIN_PROGRESS_BYTES = 64 * 1024, PROGRESS_MS = 500;
 
 /** Number of bodies that are discarded now. */
 let discarding = 0;
 
+/** Resolves when the next piece may be read. */
+let next: Promise<void> = Promise.resolve();
+
 /**
  * Discards the body of a request that is refused without it: the connection ends with the response,
  * and a client that is still writing then finds it broken before it reads the response. `length` is
- * the declared one, null for a body in chunks. Clients that wait for permission to send, and those
- * that do not send, get their response at once.
+ * the declared one, null for a body in chunks. One piece of all such bodies is read in a turn of
+ * the event loop, because strangers have them too. Clients that wait for permission to send get
+ * their response at once.
  */
 export async function discardBody(
-  { headers, world, turns, cancellation }: Call,
+  { headers, world }: Call,
   { body }: Request,
   length: number | null,
 ): Promise<void> {
@@ -35,24 +42,35 @@ export async function discardBody(
   if (discarding >= MAX_DISCARDED_BODIES) return;
   discarding++;
   const reader = body.getReader();
-  const end = () => void reader.cancel().catch(() => {});
-  const cancelTimeout = world.after(MAX_DISCARDING_MS, end);
-  let cancelSilence = () => {};
+  const deadlineMs = world.now() + MAX_DISCARDING_MS;
+  const over = Promise.withResolvers<void>();
+  let bytes = 0, isOver = false;
+  let cancelCheck = world.after(PROGRESS_MS, () => check(0));
+
+  function check(before: number) {
+    if (bytes - before < MIN_PROGRESS_BYTES || world.now() >= deadlineMs) return end();
+    const now = bytes;
+    cancelCheck = world.after(PROGRESS_MS, () => check(now));
+  }
+
+  function end() {
+    isOver = true;
+    over.resolve();
+    reader.cancel().catch(() => {});
+  }
+
   try {
-    for (let bytes = 0, pieces = 0; bytes <= MAX_DISCARDED_BYTES; pieces++) {
-      if (pieces >= MAX_DISCARDED_PIECES) return;
-      cancelSilence = world.after(MAX_SILENT_MS, end);
+    while (!isOver && bytes <= MAX_DISCARDED_BYTES) {
       const { done, value } = await reader.read();
-      cancelSilence();
       if (done) return;
       bytes += value.length;
-      await turns.next("rest", cancellation);
+      next = next.then(() => new Promise((go) => void world.after(0, go)));
+      await Promise.race([next, over.promise]);
     }
   } catch {
     // The client has left.
   } finally {
-    cancelTimeout();
-    cancelSilence();
+    cancelCheck();
     end();
     discarding--;
   }

@@ -18,8 +18,8 @@ function discarding(
   length: number | null,
   pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
   headers: Readonly<Record<string, string>> = {},
+  world = scriptedWorld(),
 ) {
-  const world = scriptedWorld();
   const gateway = newGateway(compile(configOf(oneProvider("http://up.test")), 1), world, []);
   let pieces = 0, isOver = false, isCancelled = false;
   const body = new ReadableStream<Uint8Array>({
@@ -69,32 +69,64 @@ Deno.test("a client that writes the whole of a large body first reads the respon
   }
 });
 
-Deno.test("a response does not wait for a body that does not come, for long, or for more than 12 MiB", async () => {
+Deno.test("a response does not wait for a body that comes slowly, for long, or for more than 12 MiB", async () => {
   const silent = discarding(MIB, never);
   await silent.world.advance(499);
   assertEquals(silent.state(), { pieces: 1, isOver: false, isCancelled: false });
   await silent.world.advance(1);
   assertEquals(silent.state(), { pieces: 1, isOver: true, isCancelled: true });
 
-  const slow = discarding(null, (controller) =>
-    new Promise((pulled) => {
-      slow.world.after(400, () => {
-        controller.enqueue(new Uint8Array(1));
-        pulled();
-      });
-    }));
-  await slow.world.advance(4_999);
-  assertEquals(slow.state().isOver, false);
-  await slow.world.advance(1);
-  assertEquals([slow.state().isOver, slow.state().isCancelled], [true, true]);
+  // The least progress is 64 KiB in 500 ms.
+  for (const [bytes, endMs] of [[64 * 1024 - 1, 500], [64 * 1024, 5_000]] as const) {
+    const slow = discarding(null, (controller) =>
+      new Promise((pulled) => {
+        slow.world.after(490, () => {
+          controller.enqueue(new Uint8Array(bytes));
+          pulled();
+        });
+      }));
+    await slow.world.advance(endMs - 1);
+    assertEquals(slow.state().isOver, false);
+    await slow.world.advance(1);
+    assertEquals([slow.state().isOver, slow.state().isCancelled], [true, true]);
+  }
 
   const endless = discarding(null, (controller) => controller.enqueue(new Uint8Array(MIB)));
-  await endless.over;
+  await endless.world.advance(100);
   assertEquals(endless.state(), { pieces: 13, isOver: true, isCancelled: true });
+});
 
-  const tiny = discarding(null, (controller) => controller.enqueue(new Uint8Array(1)));
-  await tiny.over;
-  assertEquals(tiny.state(), { pieces: 16 * 1024, isOver: true, isCancelled: true });
+Deno.test("one piece of all bodies that are discarded is read in a turn of the event loop", async () => {
+  const turns: (() => void)[] = [];
+  const scripted = scriptedWorld();
+  const world = {
+    ...scripted,
+    after(ms: number, task: () => void) {
+      if (ms > 0) return scripted.after(ms, task);
+      turns.push(task);
+      return () => {};
+    },
+  };
+  let reads = 0;
+  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    reads++;
+    controller.enqueue(new Uint8Array(MIB));
+  };
+  const three = Array.from({ length: 3 }, () => discarding(null, pull, {}, world));
+  await scripted.advance(0);
+  assertEquals(reads, 3, "the first piece of each");
+  for (let turn = 1; turn <= 3 * 12; turn++) {
+    assertEquals(turns.length, 1);
+    turns.shift()?.();
+    await scripted.advance(0);
+    assertEquals(reads, 3 + turn);
+  }
+  for (let left = 3; left > 0; left--) {
+    turns.shift()?.();
+    await scripted.advance(0);
+  }
+  await Promise.all(three.map(({ over }) => over));
+  assertEquals([reads, turns.length], [3 * 13, 0]);
 });
 
 Deno.test("a body that is short, longer than 12 MiB or waits for permission, and that of the 65th refused request, is not read", async () => {

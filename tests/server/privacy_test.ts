@@ -658,12 +658,15 @@ Deno.test("a value in the path or session of a call that is refused before its b
   }
 });
 
-Deno.test("of a path of many parts the report has the first ones, which are searched", async () => {
+Deno.test("of a long path the report has the first parts, which are searched", async () => {
   const { call, reported } = serving(`${UP}${RULES}`);
   const parts = Array.from({ length: 10_000 }, (_, at) => `p${at}`);
   await (await call(`/a@x.com/${parts.join("/")}`, "", {}, "GET")).text();
   const { path } = await reported(1);
   assertEquals(path, `/[email]/${parts.slice(0, 62).join("/")}`);
+  const long = "x".repeat(900);
+  await (await call(`/a@x.com/${long}/${long}@x.com/b`, "", {}, "GET")).text();
+  assertEquals((await reported(2)).path, `/[email]/${long}`);
 });
 
 Deno.test("a conversation with a value is in no span, unlike another one", async () => {

@@ -15,7 +15,7 @@ import {
 import { newDeliveries } from "./deliveries.ts";
 import { newEndings } from "./endings.ts";
 import { newFinder } from "./find_descriptor.ts";
-import { type Handshake, newHandshakes, unknownHandshake } from "./handshakes.ts";
+import { type Handshake, hasManySockets, newHandshakes, unknownHandshake } from "./handshakes.ts";
 import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from "./idle_rules.ts";
 import { newMessageWatches } from "./message_watch.ts";
 import { newSocketStates } from "./socket_states.ts";
@@ -238,6 +238,7 @@ export function newConnections(
         async located() {
           await finder.located(connection);
           handshake = handshakes.begin(connection);
+          return !hasManySockets(connection);
         },
         watchMessages(headBytes, onCheck) {
           connection.inFlight++;

@@ -37,6 +37,11 @@ export function unknownHandshake({ requests }: Connection): Handshake {
   return { requests, isOnly: true, known: new Map() };
 }
 
+/** True if so many sockets have the remote end of a connection that none is found for a handshake. */
+export function hasManySockets({ others }: Pick<Connection, "others">): boolean {
+  return others !== null && others.size >= MAX_SHARED_SOCKETS;
+}
+
 /** Returns the state of a socket of a connection; null if it has closed. */
 export function stateOf(
   connection: Connection,
@@ -52,7 +57,7 @@ export function newHandshakes(
 ) {
   /** Returns the open sockets of a connection that are no WebSockets. */
   function openSockets({ socket, others, ...state }: Connection): OpenSocket[] {
-    if (others !== null && others.size >= MAX_SHARED_SOCKETS) return [];
+    if (hasManySockets({ others })) return [];
     const states: [SocketIdentity | null, SocketState][] = [[socket, state], ...others ?? []];
     return states.flatMap(([socket, { descriptor: last, isWatched }]) => {
       const descriptor = openDescriptor(sockets, { descriptor: last, socket });

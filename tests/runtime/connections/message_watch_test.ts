@@ -476,6 +476,7 @@ Deno.test("a WebSocket of one of 17 sockets from one port is not looked for", as
   using _listener = listener;
   for (let descriptor = 7; descriptor < 22; descriptor++) listener.connect(descriptor, 40_001);
   await listener.world.advance(6_000);
+  assertEquals(await listener.request(40_001).peer.located?.(), false);
   await open();
   await listener.world.advance(SEARCH_MS);
   assertEquals(seen, [{ bytes: 0, isMessage: false, isUnknown: true }]);

@@ -44,7 +44,7 @@ Deno.test("a handshake waits until its connection is found, so that what the soc
   const { app } = testGateway(CONFIG, scriptedWorld());
   const { promise, resolve } = Promise.withResolvers<void>();
   const order: string[] = [];
-  const located = () => promise.then(() => void order.push("found"));
+  const located = () => promise.then(() => order.push("found") > 0);
   const response = app(new Request("http://localhost/v1/responses"), { located });
   const answered = response.then(() => order.push("answered"));
   await app(new Request("http://localhost/health"));
@@ -53,6 +53,13 @@ Deno.test("a handshake waits until its connection is found, so that what the soc
   await answered;
   assertEquals(order, ["others", "found", "answered"]);
   assertEquals((await got(await response)).status, 426);
+});
+
+Deno.test("a handshake on a connection whose socket cannot be found is refused", async () => {
+  const { app } = testGateway(CONFIG, scriptedWorld());
+  const located = () => Promise.resolve(false);
+  const response = await app(new Request("http://localhost/v1/responses"), { located });
+  assertEquals(refusalOf(await got(response)), [429, "too_many_sockets", null]);
 });
 
 Deno.test("an incomplete handshake is refused, and affects no other client", async () => {
