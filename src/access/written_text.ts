@@ -1,5 +1,5 @@
 import { Buffer } from "node:buffer";
-import { isObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 
 /**
  * Member of a stream record with the text of the model: `text` in a stream of completions,
@@ -28,8 +28,13 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "format",
   // The text once more.
   "logprobs",
-  "reasoning_details",
 ]);
+
+/** Members of which a model has written all: the input of a call. */
+const ALL_WRITTEN: ReadonlySet<string> = new Set(["arguments", "input"]);
+
+/** The reasoning as a text, which some providers send in `reasoning_details` once more. */
+const REASONING = /"reasoning(?:_content)?"\s*:\s*"[^"]/;
 
 /**
  * Members of a whole response that hold what a model has written, in the formats of all client
@@ -43,12 +48,14 @@ const WRITTEN = ["choices", "output", "content"] as const;
  */
 export function streamedTextBytes(data: string, member: TextMember = "delta"): number {
   const key = `"${member}"`;
+  let hasReasoning: boolean | null = null;
+  const isRepeated = () => hasReasoning ??= REASONING.test(data);
   let bytes = 0;
   for (let at = data.indexOf(key); at >= 0;) {
     const start = valueStart(data, at + key.length);
     // A member with this name of an error is a text.
     const isOther = start < 0 || member === "message" && data[start] !== "{";
-    const read = isOther ? { bytes: 0, end: at + key.length } : readTexts(data, start);
+    const read = isOther ? { bytes: 0, end: at + key.length } : readTexts(data, start, isRepeated);
     bytes += read.bytes;
     at = data.indexOf(key, read.end);
   }
@@ -73,9 +80,10 @@ interface Texts {
 
 /**
  * Reads the texts of a value: a text, or an object with all that is in it. A model has written all
- * of the arguments of a call, which may be an object.
+ * of the arguments of a call, which may be an object. `isRepeated` returns true if the reasoning in
+ * `reasoning_details` is in the record once more.
  */
-function readTexts(data: string, start: number): Texts {
+function readTexts(data: string, start: number, isRepeated: () => boolean): Texts {
   if (data[start] === '"') {
     const end = textEnd(data, start);
     return { bytes: textBytes(data, start, end), end };
@@ -89,8 +97,10 @@ function readTexts(data: string, start: number): Texts {
   for (let at = start; at < data.length; at++) {
     const character = data[at];
     if (character === "{" || character === "[") {
-      const isWritten = key === "arguments";
-      if (member === null && (isWritten || NOT_WRITTEN.has(key))) member = { depth, isWritten };
+      const isWritten = ALL_WRITTEN.has(key);
+      if (member === null && (isWritten || isLeftOut(key, isRepeated))) {
+        member = { depth, isWritten };
+      }
       depth += 1;
     }
     if (character === "}" || character === "]") {
@@ -106,6 +116,11 @@ function readTexts(data: string, start: number): Texts {
     at = end - 1;
   }
   return { bytes, end: data.length };
+}
+
+/** True if no model has written what is in an object or array, or it is in the record once more. */
+function isLeftOut(key: string, isRepeated: () => boolean): boolean {
+  return NOT_WRITTEN.has(key) || (key === "reasoning_details" && isRepeated());
 }
 
 /** Returns the position after the closing quotation mark of a JSON text. */
@@ -133,16 +148,32 @@ export function wholeTextBytes(body: Uint8Array): number {
   const answer = parseJson(new TextDecoder().decode(body));
   if (!isObject(answer)) return 0;
   let bytes = 0;
-  const waiting: (JsonValue | undefined)[] = WRITTEN.map((name) => answer[name]);
+  const waiting: Waiting[] = WRITTEN.map((name) => ({ value: answer[name], isAll: false }));
   // A queue instead of recursion: responses may exceed the depth of the call stack.
-  for (const value of waiting) {
+  for (const { value, isAll } of waiting) {
     if (typeof value === "string") bytes += Buffer.byteLength(value);
-    else if (Array.isArray(value)) { for (const element of value) waiting.push(element); }
-    else if (isObject(value)) {
+    else if (Array.isArray(value)) {
+      for (const element of value) waiting.push({ value: element, isAll });
+    } else if (isObject(value)) {
       for (const [name, member] of Object.entries(value)) {
-        if (!NOT_WRITTEN.has(name)) waiting.push(member);
+        if (isAll || !(NOT_WRITTEN.has(name) || isRepeated(name, value))) {
+          waiting.push({ value: member, isAll: isAll || ALL_WRITTEN.has(name) });
+        }
       }
     }
   }
   return bytes;
+}
+
+interface Waiting {
+  readonly value: JsonValue | undefined;
+  /** True if a model has written all of it. */
+  readonly isAll: boolean;
+}
+
+/** True if another member of a message has the text of this one. */
+function isRepeated(name: string, { reasoning, reasoning_content: content }: JsonObject): boolean {
+  if (name === "reasoning_content") return content === reasoning;
+  const text = reasoning ?? content;
+  return name === "reasoning_details" && typeof text === "string" && text !== "";
 }

@@ -219,7 +219,7 @@ function hidePath({ path, report }: Call, { policy }: CallPrivacy): void {
   const masks = newMaskText(policy.request);
   // Of a value that would be cut no part is left.
   const end = path.length > MAX_PATH_CHARS ? path.lastIndexOf("/", MAX_PATH_CHARS) : path.length;
-  report.path = path.slice(0, end).split("/", MAX_PATH_PARTS).map((part) => {
+  report.path = (path.slice(0, end) || "/").split("/", MAX_PATH_PARTS).map((part) => {
     const text = decodeUriText(part);
     const masked = finishText(masks, text, "plain");
     return masked === text ? part : masked;

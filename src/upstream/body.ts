@@ -51,6 +51,7 @@ export function openBody(
   const reader = newRawReader(response);
   let last: Bytes | undefined;
   let receivedBytes = 0;
+  let isEnded = false;
   // The runtime's fetch holds the abort signal weakly: after a garbage collection, an abort alone
   // does not stop the body.
   cancellation.onCancel(() => void cancelled(reader));
@@ -74,6 +75,8 @@ export function openBody(
       } catch (error) {
         const { reason } = cancellation;
         if (reason !== null) return failed(reason);
+        // The decompression rejects what it is asked for when it is cancelled.
+        if (isEnded) return success(null);
         return fault(
           "upstream_unreachable",
           "The connection to the provider broke within the response.",
@@ -84,7 +87,10 @@ export function openBody(
         );
       }
     },
-    end: () => cancelled(reader),
+    end() {
+      isEnded = true;
+      return cancelled(reader);
+    },
     async cancel() {
       await cancelled(reader);
       cancellation.cancel(null);

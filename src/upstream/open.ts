@@ -230,6 +230,7 @@ export async function open(
         onTooLarge: (beginning) => refuse(beginning, body),
         usualBytes: limit,
         onUnusual() {
+          isLate = () => isCharged;
           timer.linger();
           cancelLateRead = world.after(MAX_LATE_READ_MS, body.end);
         },

@@ -60,19 +60,28 @@ function wholeCount(value: JsonObject, ...names: readonly string[]): number | nu
   return names.map((name) => tokenCount(value[name])).find(Number.isSafeInteger) ?? null;
 }
 
-/** Returns earlier counts of a response with later ones, which may lack the input or the output. */
+/**
+ * Returns the counts of a response after an earlier and a later report of it. The later one may
+ * lack the input, the output, or the cached input that is a part of the earlier one: counts of the
+ * same response do not shrink, apart from an early output.
+ */
 export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
   if (later === null || earlier === null) return later ?? earlier;
-  if (later.unknown === undefined) return later;
-  const input = later.unknown === "input" ? earlier.input : later.input;
-  const output = later.unknown === "output" ? earlier.output : later.output;
-  const { unknown, isEarly: _early, ...known } = earlier;
-  const isKnown = unknown === undefined || unknown !== later.unknown;
+  const isShrunk = later.output < earlier.output && earlier.isEarly !== true;
+  const input = later.unknown === "input" || later.input < earlier.input ? earlier : later;
+  const output = later.unknown === "output" || isShrunk ? earlier : later;
+  if (input === later && output === later) return later;
+  const isKnown = input.unknown !== "input" && output.unknown !== "output";
+  const serviceTier = later.serviceTier ?? earlier.serviceTier;
   return {
-    ...known,
-    input,
-    output,
-    total: isKnown ? input + output : null,
-    ...!isKnown && { unknown },
+    input: input.input,
+    output: output.output,
+    total: isKnown ? input.input + output.output : null,
+    cached: input.cached,
+    cacheWrite: input.cacheWrite,
+    reasoning: output.reasoning,
+    ...!isKnown && { unknown: input.unknown === "input" ? "input" : "output" },
+    ...output.isEarly === true && { isEarly: true },
+    ...serviceTier !== undefined && { serviceTier },
   };
 }

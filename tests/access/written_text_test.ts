@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { streamedTextBytes, wholeTextBytes } from "../../src/access/written_text.ts";
 import { anyCharacter } from "../support/any_character.ts";
+import type { JsonObject } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text).length;
@@ -57,6 +58,31 @@ Deno.test("media, a text once more and an error are no texts of a model, and all
   const message = { images, tool_calls: [{ function: { arguments: made } }], content: "d" };
   assertEquals(streamedTextBytes(JSON.stringify({ message }), "message"), "abcd".length);
   assertEquals(streamedTextBytes(JSON.stringify({ error: { message: "no" } }), "message"), 0);
+  const whole = (answer: JsonObject) =>
+    wholeTextBytes(new TextEncoder().encode(JSON.stringify(answer)));
+  const input = { type: "b", data: ["c"] };
+  assertEquals(whole({ content: [{ type: "tool_use", id: "i", name: "a", input }] }), "abc".length);
+});
+
+Deno.test("reasoning that is in a message twice is counted once, and details alone are counted", () => {
+  const details = [{ type: "reasoning.text", text: "why" }];
+  for (
+    const [members, texts] of [
+      [{ reasoning_details: details }, "why"],
+      [{ reasoning_details: details, reasoning: "", content: "a" }, "whya"],
+      [{ reasoning_details: details, reasoning: "why" }, "why"],
+      [{ reasoning_details: details, reasoning_content: "why" }, "why"],
+    ] as const
+  ) {
+    assertEquals(
+      streamedTextBytes(JSON.stringify({ choices: [{ delta: members }] })),
+      texts.length,
+    );
+    const whole = { choices: [{ message: members }] };
+    assertEquals(wholeTextBytes(new TextEncoder().encode(JSON.stringify(whole))), texts.length);
+  }
+  const both = { choices: [{ message: { reasoning: "why", reasoning_content: "why" } }] };
+  assertEquals(wholeTextBytes(new TextEncoder().encode(JSON.stringify(both))), "why".length);
 });
 
 Deno.test("the texts of a stream of completions are counted, whatever is in them", () => {

@@ -1,3 +1,5 @@
+import { gzipSync } from "node:zlib";
+import { concatBytes } from "../../src/core/concat_bytes.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
@@ -300,39 +302,63 @@ Deno.test("counts of a large response whose client leaves while it is checked ar
   assertEquals([quotas.tokens, reports.at(-1)?.estimated], [8_010, false]);
 });
 
-Deno.test("a native response beyond its bound is read on for its counts for at most 5 s", async () => {
-  const text = JSON.stringify({ id: "resp_1", object: "response", usage: responsesUsage(COUNTS) });
-  const beginning = new TextEncoder().encode(`${text.slice(0, -1)},"output":"`);
-  const filling = new Uint8Array(1 * MIB).fill("x".charCodeAt(0));
-  const config = LIMITS +
-    PROVIDER.replace("provider: up", "provider: up, upstream_request_type: responses");
-  const world = clockWorld(() => {
-    let left = 17;
-    const body = new ReadableStream({
-      type: "bytes",
-      start: (controller) => controller.enqueue(beginning.slice()),
-      // Nothing comes after it.
-      pull: (controller) =>
-        left-- > 0 ? controller.enqueue(filling.slice()) : new Promise<void>(() => {}),
+/** Returns a stream of these bytes in gzip that does not end. */
+function endlessGzip(bytes: Uint8Array): ReadableStream {
+  return new ReadableStream({
+    type: "bytes",
+    start: (controller) => controller.enqueue(new Uint8Array(gzipSync(bytes).subarray(0, -64))),
+  });
+}
+
+for (const coding of [null, "gzip"]) {
+  Deno.test(`a native response beyond its bound${coding === null ? "" : " in gzip"} is read on for its counts for at most 4 s`, async () => {
+    const text = JSON.stringify({
+      id: "resp_1",
+      object: "response",
+      usage: responsesUsage(COUNTS),
     });
-    return Promise.resolve(new Response(body, { headers: { "content-type": "application/json" } }));
+    const beginning = new TextEncoder().encode(`${text.slice(0, -1)},"output":"`);
+    const filling = new Uint8Array(1 * MIB).fill("x".charCodeAt(0));
+    const config = LIMITS +
+      PROVIDER.replace("provider: up", "provider: up, upstream_request_type: responses");
+    const world = clockWorld(() => {
+      let left = 17;
+      const body = new ReadableStream({
+        type: "bytes",
+        start: (controller) => controller.enqueue(beginning.slice()),
+        // Nothing comes after it.
+        pull: (controller) =>
+          left-- > 0 ? controller.enqueue(filling.slice()) : new Promise<void>(() => {}),
+      });
+      const headers = {
+        "content-type": "application/json",
+        ...coding !== null && { "content-encoding": coding },
+      };
+      const sent = coding === null
+        ? body
+        : endlessGzip(concatBytes([beginning, ...Array.from({ length: 17 }, () => filling)]));
+      return Promise.resolve(new Response(sent, { headers }));
+    });
+    const gateway = testGateway(config, world);
+    const request = new Request("http://gateway.test/v1/responses", {
+      method: "POST",
+      headers: { ...keyOf("ada"), "content-type": "application/json" },
+      body: JSON.stringify({ model: "m", input: "Hi" }),
+    });
+    const responding = gateway.app(request);
+    let isOver = false;
+    void responding.then(() => isOver = true);
+    // The decompression is not of the scripted world.
+    const { admission } = gateway.gateway.state;
+    while (admission.responseBytes() <= 16 * MIB) await new Promise((go) => setTimeout(go, 0));
+    await world.advance(3_900);
+    assertEquals(isOver, false);
+    await world.advance(200);
+    assertEquals((await responding).status, 502);
+    await (await responding).body?.cancel();
+    assertEquals((await chargesOf(gateway)).quotas.tokens, 8_010);
   });
-  const gateway = testGateway(config, world);
-  const request = new Request("http://gateway.test/v1/responses", {
-    method: "POST",
-    headers: { ...keyOf("ada"), "content-type": "application/json" },
-    body: JSON.stringify({ model: "m", input: "Hi" }),
-  });
-  const responding = gateway.app(request);
-  let isOver = false;
-  void responding.then(() => isOver = true);
-  await world.advance(3_900);
-  assertEquals(isOver, false);
-  await world.advance(200);
-  assertEquals((await responding).status, 502);
-  await (await responding).body?.cancel();
-  assertEquals((await chargesOf(gateway)).quotas.tokens, 8_010);
-});
+}
 
 Deno.test("counts in the first MiB of a large error are charged", async () => {
   const error = { usage: chatUsage(COUNTS), error: { message: "x".repeat(2 * MIB) } };

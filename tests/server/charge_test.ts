@@ -324,6 +324,33 @@ for (const [path, body] of STREAMS) {
   });
 }
 
+Deno.test("a client that leaves after counts without an output pays for the text, and for all counts of the start", async () => {
+  const started = (usage: JsonObject) => [
+    ...sseOf({
+      type: "message_start",
+      message: { id: "msg_1", role: "assistant", model: "m", content: [], usage },
+    }),
+    ...beginningOf("messages").slice(1),
+  ];
+  const end = (usage: JsonObject) =>
+    sseOf({ type: "message_delta", delta: { stop_reason: "end_turn" }, usage });
+  const cases: readonly (readonly [JsonObject, JsonObject, number])[] = [
+    [{ input_tokens: 10, output_tokens: 1 }, { input_tokens: 10 }, 10 + quarter(TEXTS.text)],
+    [
+      { input_tokens: 10, output_tokens: 1, cache_read_input_tokens: 1_000 },
+      { input_tokens: 10, output_tokens: 50 },
+      1_060,
+    ],
+  ];
+  for (const [start, last, tokens] of cases) {
+    const records = [...started(start), ...end(last)];
+    const gateway = charged("messages", [{ records }]);
+    await leaveAfter(gateway, post("/v1/messages", { ...MESSAGE, stream: true }), "message_delta");
+    await gateway.world.advance(6_000);
+    assertEquals((await sums(gateway)).tokens, tokens);
+  }
+});
+
 Deno.test("a complete stream without reported tokens is estimated", async () => {
   const end = { ...CHUNK, choices: [{ index: 0, delta: {}, finish_reason: "stop" }] };
   const gateway = charged("compat", [

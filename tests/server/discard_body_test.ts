@@ -76,8 +76,8 @@ Deno.test("a response does not wait for a body that comes slowly, for long, or f
   await silent.world.advance(1);
   assertEquals(silent.state(), { pieces: 1, isOver: true, isCancelled: true });
 
-  // The least progress is 64 KiB in 500 ms.
-  for (const [bytes, endMs] of [[64 * 1024 - 1, 500], [64 * 1024, 5_000]] as const) {
+  // The least progress is 8 KiB in 500 ms.
+  for (const [bytes, endMs] of [[8 * 1024 - 1, 500], [8 * 1024, 5_000]] as const) {
     const slow = discarding(null, (controller) =>
       new Promise((pulled) => {
         slow.world.after(490, () => {
@@ -96,7 +96,8 @@ Deno.test("a response does not wait for a body that comes slowly, for long, or f
   assertEquals(endless.state(), { pieces: 13, isOver: true, isCancelled: true });
 });
 
-Deno.test("one piece of all bodies that are discarded is read in a turn of the event loop", async () => {
+/** A world in which each turn of the event loop begins when the test says so. */
+function turningWorld() {
   const turns: (() => void)[] = [];
   const scripted = scriptedWorld();
   const world = {
@@ -107,29 +108,35 @@ Deno.test("one piece of all bodies that are discarded is read in a turn of the e
       return () => {};
     },
   };
-  let reads = 0;
-  const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    reads++;
-    controller.enqueue(new Uint8Array(MIB));
-  };
-  const three = Array.from({ length: 3 }, () => discarding(null, pull, {}, world));
-  await scripted.advance(0);
-  assertEquals(reads, 3, "the first piece of each");
-  for (let turn = 1; turn <= 3 * 12; turn++) {
-    assertEquals(turns.length, 1);
-    turns.shift()?.();
-    await scripted.advance(0);
-    assertEquals(reads, 3 + turn);
-  }
-  for (let left = 3; left > 0; left--) {
-    turns.shift()?.();
-    await scripted.advance(0);
-  }
-  await Promise.all(three.map(({ over }) => over));
-  assertEquals([reads, turns.length], [3 * 13, 0]);
-});
+  return { world, turns };
+}
 
-Deno.test("a body that is short, longer than 12 MiB or waits for permission, and that of the 65th refused request, is not read", async () => {
+for (const [size, pieces] of [[64 * 1024, 4], [1, 16]] as const) {
+  Deno.test(`${pieces} pieces of ${size} bytes of one of all bodies that are discarded are read in a turn of the event loop`, async () => {
+    const { world, turns } = turningWorld();
+    let reads = 0;
+    const pull = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+      reads++;
+      controller.enqueue(new Uint8Array(size));
+    };
+    const three = Array.from({ length: 3 }, () => discarding(null, pull, {}, world));
+    await world.advance(0);
+    assertEquals(reads, 3 * pieces, "the first turn of each");
+    for (let turn = 1; turn <= 6; turn++) {
+      assertEquals(turns.length, 1);
+      turns.shift()?.();
+      await world.advance(0);
+      assertEquals(reads, (3 + turn) * pieces);
+    }
+    // The bodies that end leave the queue.
+    await world.advance(5_000);
+    await Promise.all(three.map(({ over }) => over));
+    turns.shift()?.();
+    assertEquals([reads, turns.length], [9 * pieces, 0]);
+  });
+}
+
+Deno.test("a body that is short, longer than 12 MiB or waits for permission is not read", async () => {
   for (
     const [length, headers] of [[256 * 1024, {}], [12 * MIB + 1, {}], [MIB, {
       expect: "100-continue",
@@ -139,17 +146,27 @@ Deno.test("a body that is short, longer than 12 MiB or waits for permission, and
     await left.over;
     assertEquals(left.state(), { pieces: 0, isOver: true, isCancelled: false });
   }
-  const others = Array.from({ length: 64 }, () => discarding(MIB, never));
-  const left = discarding(MIB, never);
-  await left.over;
-  assertEquals(left.state().pieces, 0);
-  for (const { world, over } of others) {
-    await world.advance(500);
+});
+
+Deno.test("the 65th body that is discarded ends the one of which least has come", async () => {
+  const written = discarding(
+    MIB,
+    (controller) =>
+      written.state().pieces === 1 ? controller.enqueue(new Uint8Array(9_000)) : never(),
+  );
+  const others = Array.from({ length: 63 }, () => discarding(MIB, never));
+  await written.world.advance(0);
+  const [first, second] = others;
+  for (const next of [first, second]) {
+    const further = discarding(MIB, never);
+    others.push(further);
+    await next?.over;
+    assertEquals([next?.state().isCancelled, written.state().isOver], [true, false]);
+  }
+  for (const { world, over } of [written, ...others]) {
+    await world.advance(1_000);
     await over;
   }
-  const next = discarding(MIB, (controller) => controller.close());
-  await next.over;
-  assertEquals(next.state().pieces, 1);
 });
 
 Deno.test("a client that leaves within a body that is discarded ends the wait", async () => {
