@@ -75,7 +75,7 @@ export function openBody(
       } catch (error) {
         const { reason } = cancellation;
         if (reason !== null) return failed(reason);
-        // The decompression rejects what it is asked for when it is cancelled.
+        // A read of the decompression that waits is rejected when that is cancelled.
         if (isEnded) return success(null);
         return fault(
           "upstream_unreachable",

@@ -37,7 +37,7 @@ export function unknownHandshake({ requests }: Connection): Handshake {
   return { requests, isOnly: true, known: new Map() };
 }
 
-/** True if so many sockets have the remote end of a connection that none is found for a handshake. */
+/** True if a connection shares its remote end with too many sockets to find that of a handshake. */
 export function hasManySockets({ others }: Pick<Connection, "others">): boolean {
   return others !== null && others.size >= MAX_SHARED_SOCKETS;
 }
