@@ -5,7 +5,6 @@ import type { HeaderFields } from "../core/header_fields.ts";
 import { charsOf, type Reply } from "../core/stream/reply.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import {
-  cancelled,
   failed,
   invalidResponse,
   responseTooLarge,
@@ -20,6 +19,7 @@ import { utf8Text } from "../formats/utf8.ts";
 import type { Usage } from "../core/stream/events.ts";
 import type { AttemptSpan } from "../core/call_span.ts";
 import type { Call } from "../call/call.ts";
+import { awaitTurn } from "../call/call_turns.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
@@ -91,10 +91,8 @@ export async function open(
   const avoidsFilter = fallbackOn.includes("content_filter") && !candidate.hasSideEffects;
   // The request is written in one piece too.
   const turn = turnForText(turns, admission.bodyBytesOf(call.id), "large", cancellation);
-  if (turn !== null) {
-    await turn;
-    if (cancellation.isCancelled) return cancelled(cancellation.reason);
-  }
+  const stopped = turn === null ? null : await awaitTurn(call, turn);
+  if (stopped !== null) return stopped;
   if (privacy !== null) await storeSentValues(call, privacy, candidate);
   const handler = candidate.responseHandler();
   // A stream that ends at a stop text has no final counts: its tokens are estimated for every

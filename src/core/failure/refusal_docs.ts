@@ -270,7 +270,8 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   request_timeout: {
     cause:
       "No byte of the request body arrived for `server.body_timeout`, a JSON body of at most 32 KiB was not complete after it, or chunks of less than 128 bytes brought less than 32 KiB in it. The connection is closed.",
-    cure: "Send the request again. Raise `server.body_timeout` for slow clients.",
+    cure:
+      "Send the request again, tiny chunks in larger ones. Raise `server.body_timeout` for slow clients.",
     example: "No more of the request body came for 30s; send the request again.",
   },
   request_too_large: {
@@ -342,8 +343,9 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   too_many_sockets: {
     cause:
       "The client key, or the client address without keys, has as many open WebSocket connections as " +
-      "`server.max_sockets_per_client` allows.",
-    cure: "Close a connection or use an open one, or raise the limit.",
+      "`server.max_sockets_per_client` allows. Or its port has more than 16 connections to several addresses of the gateway.",
+    cure:
+      "Close a connection or use an open one, or raise the limit. Or connect from another port.",
     example: "This client has 256 open sockets, as many as server.max_sockets_per_client allows; " +
       "close one.",
   },

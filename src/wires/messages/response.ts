@@ -90,8 +90,8 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
 
 /**
  * Returns the last events of a response: refusal text, usage and finish. `isEarly` is true for a
- * stream whose output count is only that at its start. Fails on a missing or
- * unknown stop reason, because the response may be incomplete, and on fractional usage.
+ * stream whose output count is only that at its start. Fails on a missing or unknown stop reason,
+ * because the response may be incomplete, and on fractional usage.
  */
 export function decodeEnd(
   stop: { readonly reason: Optional; readonly details: Optional },
