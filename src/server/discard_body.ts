@@ -17,7 +17,7 @@ const MAX_DISCARDED_BYTES = 12 * 1024 * 1024, MAX_DISCARDING_MS = 5_000;
  * Bytes that come in each interval, in milliseconds: the response to a client that sends less, or
  * waits for it, is not delayed for longer.
  */
-const MIN_PROGRESS_BYTES = 8 * 1024, PROGRESS_MS = 500;
+const MIN_INTERVAL_BYTES = 8 * 1024, INTERVAL_MS = 500;
 
 /**
  * Bytes and pieces of one body that are read in a turn of the event loop, which is the only one:
@@ -65,12 +65,12 @@ export async function discardBody(
     },
   };
   const deadlineMs = world.now() + MAX_DISCARDING_MS;
-  let cancelCheck = world.after(PROGRESS_MS, () => check(0));
+  let cancelCheck = world.after(INTERVAL_MS, () => check(0));
 
   function check(before: number) {
     const { bytes } = discard;
-    if (bytes - before < MIN_PROGRESS_BYTES || world.now() >= deadlineMs) discard.end();
-    else cancelCheck = world.after(PROGRESS_MS, () => check(bytes));
+    if (bytes - before < MIN_INTERVAL_BYTES || world.now() >= deadlineMs) discard.end();
+    else cancelCheck = world.after(INTERVAL_MS, () => check(bytes));
   }
 
   if (discards.size >= MAX_DISCARDS) leastOf(discards).end();
