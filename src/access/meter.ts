@@ -83,7 +83,7 @@ export class Meter {
     }
   }
 
-  /** Counts the bytes of text in an answer that is too large to be delivered, for an estimate. */
+  /** Counts the bytes of text in an answer or a record that is too large, for an estimate. */
   refuse(textBytes: number): void {
     if (this.#attempt === null) return;
     this.#attempt.textBytes = Math.max(this.#attempt.textBytes, textBytes);

@@ -37,6 +37,12 @@ const ALL_WRITTEN: ReadonlySet<string> = new Set(["arguments", "input"]);
 const REASONING = /"reasoning(?:_content)?"\s*:\s*"[^"]/;
 
 /**
+ * A response or an item of a Responses stream, which no event with a written text has: it repeats
+ * schemas and other parts of the request.
+ */
+const REPEATED = /"(?:response|item)"\s*:\s*\{/;
+
+/**
  * Members of a whole response that hold what a model has written, in the formats of all client
  * APIs.
  */
@@ -51,7 +57,9 @@ export function streamedTextBytes(data: string, member: TextMember = "delta"): n
   let hasReasoning: boolean | null = null;
   const isRepeated = () => hasReasoning ??= REASONING.test(data);
   let bytes = 0;
-  for (let at = data.indexOf(key); at >= 0;) {
+  let at = data.indexOf(key);
+  if (member === "delta" && REPEATED.test(data.slice(0, Math.max(0, at)))) return 0;
+  while (at >= 0) {
     const start = valueStart(data, at + key.length);
     // A member with this name of an error is a text.
     const isOther = start < 0 || member === "message" && data[start] !== "{";

@@ -138,8 +138,11 @@ const MIN_RESERVED_BYTES = 256 * 1024;
 
 /** Callbacks of a body that is read whole. */
 interface LargeBody {
-  /** Receives the beginning of a body that is too large, before its response is cancelled. */
-  readonly onTooLarge?: (beginning: Bytes) => Promise<void>;
+  /**
+   * Receives the beginning of a body that is too large, before its response is cancelled, or that
+   * breaks off, unless its call or attempt is cancelled.
+   */
+  readonly onBeginning?: (beginning: Bytes) => Promise<void>;
   /** Size beyond which a body is read only for its token counts. */
   readonly usualBytes?: number;
   /** Called once a body has more bytes than that. */
@@ -150,7 +153,7 @@ interface LargeBody {
 export async function readAll(
   reader: BodyReader,
   limit: number,
-  { onTooLarge, usualBytes = Infinity, onUnusual }: LargeBody = {},
+  { onBeginning, usualBytes = Infinity, onUnusual }: LargeBody = {},
 ): Promise<Result<Bytes>> {
   const { declaredLength: length } = reader;
   const isReserved = length !== null && length >= MIN_RESERVED_BYTES && length <= limit;
@@ -158,19 +161,26 @@ export async function readAll(
   const pieces: Bytes[] = [];
   let size = 0;
   reader.memory?.measureBy(() => size);
+
+  async function passBeginning(length: number): Promise<void> {
+    if (onBeginning === undefined) return;
+    const beginning = room?.subarray(0, length) ?? joined(pieces);
+    pieces.length = 0;
+    await onBeginning(beginning);
+  }
+
   for (;;) {
     const piece = await reader.read();
-    if (!piece.ok) return piece;
+    if (!piece.ok) {
+      if (!reader.isOver()) await passBeginning(size);
+      return piece;
+    }
     if (piece.value === null) return success(room?.subarray(0, size) ?? joined(pieces));
     const at = size;
     size += piece.value.length;
     if (at <= usualBytes && size > usualBytes) onUnusual?.();
     if (size > (room?.length ?? limit)) {
-      if (onTooLarge !== undefined) {
-        const beginning = room ?? joined(pieces);
-        pieces.length = 0;
-        await onTooLarge(beginning);
-      }
+      await passBeginning(at);
       await reader.cancel();
       return responseTooLarge("The provider's response is too large.");
     }

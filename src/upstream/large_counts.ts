@@ -70,22 +70,27 @@ export function newLargeCounts(
   return async (text) => {
     const bytes = typeof text === "string" ? await bytesOf(text) : text;
     const scan = await scanned(bytes, [...COUNTS, ...HOLDERS]);
-    const value = countsIn(scan);
+    const value = countsIn(scan, bytes);
     for (const name of HOLDERS) {
       const holder = scan.member(name);
-      if (holder?.[0] === OPEN_OBJECT) value[name] = countsIn(await scanned(holder, ["usage"]));
+      if (holder?.[0] === OPEN_OBJECT) {
+        value[name] = countsIn(await scanned(holder, ["usage"]), holder);
+      }
     }
     return { usage: reportedUsage(value), textBytes: scan.stringBytes() };
   };
 }
 
-function countsIn(scan: JsonScan): JsonObject {
+function countsIn(scan: JsonScan, bytes: Uint8Array): JsonObject {
   const value: JsonObject = {};
   for (const name of COUNTS) {
     const text = scan.member(name);
     if (text === null || text.length > MAX_COUNTS_BYTES) continue;
     const counts = parseJson(new TextDecoder().decode(text));
-    if (counts !== undefined) value[name] = counts;
+    // A number at the end of a text that breaks off may lack digits.
+    const isCut = typeof counts === "number" &&
+      text.byteOffset + text.length === bytes.byteOffset + bytes.length;
+    if (counts !== undefined && !isCut) value[name] = counts;
   }
   return value;
 }

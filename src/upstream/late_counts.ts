@@ -34,12 +34,14 @@ export function areCountsAwaited(source: RecordReader, known: Usage | null): boo
 
 /**
  * Returns the counts of a stream with those in its latest records, which its translation may have
- * refused, and the bytes of text in the longest of them. Only short ones are parsed at once.
+ * refused, and the bytes of text in the longest of them, of those with more than `countedChars`.
+ * Only short ones are parsed at once.
  */
 export async function withLatest(
   known: Usage | null,
   source: RecordReader,
   largeCounts: LargeCountsReader,
+  countedChars: number,
 ): Promise<LargeCounts> {
   let usage = known;
   let textBytes = 0;
@@ -50,7 +52,7 @@ export async function withLatest(
     }
     const large = await largeCounts(data);
     usage = mergeUsage(usage, large.usage);
-    textBytes = Math.max(textBytes, large.textBytes);
+    if (data.length > countedChars) textBytes = Math.max(textBytes, large.textBytes);
   }
   return { usage, textBytes };
 }
@@ -63,30 +65,35 @@ function countsIn(data: string): Usage | null {
 }
 
 /**
- * Reads a stream to its end without a translation, and returns the same of all its records. One
- * that is too large for that, or is cut off, is all text. `onRead` is called with those of up to
- * 1 MiB.
+ * Reads a stream to its end without a translation, and returns the same of all its records.
+ * `onRead` is called with those of up to 1 MiB, so that their text is counted. A longer one that is
+ * too large for that, or is cut off, is all text. `countedChars` is of the records before.
  */
 export async function readCounts(
   known: Usage | null,
   source: RecordReader,
   largeCounts: LargeCountsReader,
+  countedChars: number,
   onRead: (records: readonly StreamRecord[]) => void,
 ): Promise<LargeCounts> {
   source.readOn(MAX_READ_BYTES);
-  let { usage, textBytes } = await withLatest(known, source, largeCounts);
+  let { usage, textBytes } = await withLatest(known, source, largeCounts, countedChars);
   for (;;) {
     const before = source.latest();
     if (before.some(({ data }) => data === "[DONE]")) return { usage, textBytes };
     const group = await source.next();
     // The end of a body without records makes one of all its text.
     if (source.latest() !== before) {
-      const latest = await withLatest(usage, source, largeCounts);
+      const latest = await withLatest(usage, source, largeCounts, MAX_SCANNED_CHARS);
       usage = latest.usage;
       textBytes = Math.max(textBytes, latest.textBytes);
     }
     if (!group.ok || group.value === null) {
-      return { usage, textBytes: Math.max(textBytes, source.unfinishedChars()) };
+      const cutChars = source.unfinishedChars();
+      return {
+        usage,
+        textBytes: cutChars > MAX_SCANNED_CHARS ? Math.max(textBytes, cutChars) : textBytes,
+      };
     }
     onRead(group.value.filter(({ data }) => data.length <= MAX_SCANNED_CHARS));
   }

@@ -195,8 +195,8 @@ export async function open(
   }
 
   /**
-   * Counts what a whole response says that is too large to be parsed. The strings of one that has
-   * no text, such as a ranking, are no output.
+   * Counts what a whole response says that is too large to be parsed, or breaks off. The strings of
+   * one that has no text, such as a ranking, are no output.
    */
   async function refuse(bytes: Uint8Array, body: BodyReader): Promise<void> {
     if (!isCounted) return;
@@ -225,7 +225,7 @@ export async function open(
       // What is too large for the handler may have its counts at its end.
       let cancelLateRead = () => {};
       const bytes = await readAll(body, isCharged ? MAX_RESPONSE_BYTES : limit, {
-        onTooLarge: (beginning) => refuse(beginning, body),
+        onBeginning: (beginning) => refuse(beginning, body),
         usualBytes: limit,
         onUnusual() {
           isLate = () => isCharged;
@@ -330,6 +330,8 @@ export async function open(
         if (failure === null) await awaitEnd(call, body, timer);
         else {
           let latest: LargeCounts | null = null;
+          // The text of a record that is too large has not been counted.
+          const countedChars = isTooLarge(failure) ? 0 : Infinity;
           if (isLate() || (isCharged && isUnusable(failure))) {
             isReadingOn = true;
             timer.linger();
@@ -337,11 +339,16 @@ export async function open(
               usage,
               source,
               newLargeCounts(body),
+              countedChars,
               (read) => meter?.read(read),
             );
-          } else if (meter !== null) latest = await withLatest(usage, source, newLargeCounts(body));
-          if (latest !== null) usage = latest.usage;
-          if (latest !== null && isTooLarge(failure)) meter?.refuse(latest.textBytes);
+          } else if (meter !== null) {
+            latest = await withLatest(usage, source, newLargeCounts(body), countedChars);
+          }
+          if (latest !== null) {
+            usage = latest.usage;
+            meter?.refuse(latest.textBytes);
+          }
           span?.uses(() => usage);
           await body.cancel();
         }

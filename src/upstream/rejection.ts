@@ -90,10 +90,10 @@ function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
   return model === undefined ? refusal : { ...refusal, model: wordMask(call)?.(model) ?? model };
 }
 
-/** Reads an error body. Of one that is too large it meters the counts in its beginning. */
+/** Reads an error body. Of one that is not read whole it meters the counts in its beginning. */
 function readError(rejected: RejectedBody): ReturnType<typeof readAll> {
   return readAll(rejected.body, MAX_ERROR_BYTES, {
-    onTooLarge: (beginning) => countLarge(rejected, beginning),
+    onBeginning: (beginning) => countLarge(rejected, beginning),
   });
 }
 

@@ -85,6 +85,21 @@ Deno.test("reasoning that is in a message twice is counted once, and details alo
   assertEquals(wholeTextBytes(new TextEncoder().encode(JSON.stringify(both))), "why".length);
 });
 
+Deno.test("a schema that a response or an item repeats is no text of a model, whatever its members are", () => {
+  const delta = { type: "string", description: "a change", delta: "no" };
+  const tools = [{ name: "f", parameters: { type: "object", properties: { delta } } }];
+  const records = [
+    { type: "response.created", response: { tools, metadata: { delta: "no" } } },
+    { type: "response.completed", response: { text: { format: { schema: { delta } } } } },
+    { type: "response.output_item.done", item: { type: "mcp_list_tools", tools } },
+  ];
+  for (const record of records) {
+    for (const indent of [undefined, 1]) {
+      assertEquals(streamedTextBytes(JSON.stringify(record, null, indent)), 0);
+    }
+  }
+});
+
 Deno.test("the texts of a stream of completions are counted, whatever is in them", () => {
   fc.assert(fc.property(text, text, (one, other) => {
     const logprobs = { tokens: [one], text_offset: [0], top_logprobs: [{ text: -1 }] };

@@ -213,6 +213,32 @@ Deno.test("a record that is too large to be read, or is cut off, is charged by i
   }
 });
 
+Deno.test("records after one that cannot be delivered are charged by their text, also long ones", async () => {
+  const request = { ...MESSAGES, stream: true };
+  const sent = Math.ceil(JSON.stringify({ model: "m", ...request }).length / 4);
+  const said = (content: string) => sse({ choices: [{ index: 0, delta: { content } }] });
+  const long = "x".repeat(2 * MIB);
+  const bodies = [
+    [`${said(long)}${DONE}`, long.length],
+    [said(long).slice(0, -4), long.length],
+    // What is no text of the model counts for nothing, and neither does a short record without its
+    // end.
+    [`${sse({ choices: [], echo: long.slice(0, MIB / 2) })}${DONE}`, 4],
+    [said(long.slice(0, MIB / 2)).slice(0, -4), 4],
+  ] as const;
+  for (const [after, bytes] of bodies) {
+    const stream = `${said("Hey!")}data: {"choices": 1}\n\n${after}`;
+    const { status, tokens, isEstimated } = await charged(
+      "/v1/chat/completions",
+      request,
+      "text/event-stream",
+      stream,
+    );
+    assertEquals([status, isEstimated], [200, true]);
+    assert(Math.abs(tokens - sent - bytes / 4) < 40, `${tokens - sent} for ${bytes} bytes`);
+  }
+});
+
 Deno.test("a record that has not arrived within 5 s is charged by what has arrived", async () => {
   const { promise: stalled, resolve: stall } = Promise.withResolvers<void>();
   let left = 6;
@@ -362,6 +388,49 @@ for (const coding of [null, "gzip"]) {
     assertEquals((await chargesOf(gateway)).quotas.tokens, 8_010);
   });
 }
+
+/** Returns a response that breaks off after this text. */
+function breakingOff(status: number, text: string, fields: Readonly<Record<string, string>> = {}) {
+  let isRead = false;
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      if (isRead) controller.error(new TypeError("cut"));
+      else controller.enqueue(new TextEncoder().encode(text));
+      isRead = true;
+    },
+  });
+  const headers = { "content-type": "application/json", ...fields };
+  return Promise.resolve(new Response(body, { status, headers }));
+}
+
+Deno.test("counts in a whole response or an error that breaks off are charged", async () => {
+  const text = JSON.stringify({ usage: chatUsage(COUNTS), ...COMPLETION }).slice(0, -9);
+  for (const fields of [{}, { "content-length": `${MIB}` }]) {
+    for (const status of [200, 202, 400, 401, 500]) {
+      const gateway = limitedGateway(LIMITS, {
+        providers: PROVIDER,
+        fetch: () => breakingOff(status, text, fields),
+      });
+      const response = await gateway.app(chatRequest({ headers: keyOf("ada") }));
+      await response.body?.cancel();
+      const { quotas, reports } = await chargesOf(gateway);
+      assertEquals(
+        [status, response.status >= 400, quotas.tokens, reports.at(-1)?.estimated],
+        [status, true, 8_010, false],
+      );
+    }
+  }
+});
+
+Deno.test("a response that breaks off without counts is charged nothing", async () => {
+  const gateway = limitedGateway(LIMITS, {
+    providers: PROVIDER,
+    fetch: () => breakingOff(200, JSON.stringify(COMPLETION).slice(0, -9)),
+  });
+  await (await gateway.app(chatRequest({ headers: keyOf("ada") }))).body?.cancel();
+  assertEquals((await chargesOf(gateway)).quotas.tokens, 0);
+});
 
 Deno.test("counts in the first MiB of a large error are charged", async () => {
   const error = { usage: chatUsage(COUNTS), error: { message: "x".repeat(2 * MIB) } };

@@ -71,7 +71,7 @@ Deno.test("the beginning of a body that is too large is read before the response
   const over: boolean[] = [];
   let unusual = 0;
   const result = await readAll(body, 20 * 1024, {
-    onTooLarge(beginning) {
+    onBeginning(beginning) {
       over.push(beginning.length === 16 * 1024, body.isOver());
       cancellation.cancel(null);
       over.push(body.isOver());

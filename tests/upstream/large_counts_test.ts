@@ -43,6 +43,14 @@ Deno.test("a text is read no further once its call is cancelled, and has the cou
   assertEquals(await readerOf(0).read("x".repeat(4 * 1024 * 1024)), { usage: null, textBytes: 0 });
 });
 
+Deno.test("of a text that breaks off, counts are read that are whole", async () => {
+  const { read } = readerOf();
+  assertEquals((await read(`{${USAGE}`)).usage?.total, 3);
+  assertEquals((await read(`{${USAGE.slice(0, -1)}`)).usage, null);
+  const { input, unknown } = (await read('{"prompt_eval_count":12,"eval_count":3')).usage ?? {};
+  assertEquals<unknown>([input, unknown], [12, "output"]);
+});
+
 Deno.test("a `response` that is no object hides no counts", async () => {
   for (const response of ["null", '"x"', "[]"]) {
     const message = `"message":{"content":"x"},"prompt_eval_count":1,"eval_count":2`;

@@ -34,6 +34,7 @@ Deno.test("records above 64 KiB are read for counts in turns, of which each read
     null,
     newRecordReader(body, newSseFraming()),
     newLargeCounts(body),
+    Infinity,
     () => {},
   );
   assertEquals([counts.usage?.total, body.turns()], [3, 7]);

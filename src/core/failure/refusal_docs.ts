@@ -293,8 +293,10 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
     example: "The request body has the content encoding 'gzip'; send it without one.",
   },
   upgrade_required: {
-    cause: "A `GET` without a WebSocket upgrade was sent to a path for WebSocket.",
-    cure: "Open a WebSocket, or send a `POST`.",
+    cause:
+      "A `GET` without a WebSocket upgrade, or with another version of it than 13, was sent to " +
+      "a path for WebSocket.",
+    cure: "Open a WebSocket of version 13, or send a `POST`.",
     example: "This path is for WebSocket connections; " +
       "send an upgrade request, or POST for one response.",
   },

@@ -48,6 +48,9 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** On shutdown: time for the client to read the final error event of a cancelled turn. */
 const FINAL_EVENT_TIMEOUT_MS = 3_000;
 
+/** The only version of the protocol (RFC 6455, section 4.1). */
+const VERSION = "13";
+
 /** Close codes (RFC 6455, section 7.4.1). */
 const GOING_AWAY_CODE = 1001, POLICY_VIOLATION_CODE = 1008, TOO_LARGE_CODE = 1009;
 const RESTART_CODE = 1012, TRY_AGAIN_LATER_CODE = 1013;
@@ -123,6 +126,20 @@ export function openSocket(
 }
 
 /**
+ * Returns the refusal of an upgrade request with another version, which the runtime would accept
+ * (RFC 6455, section 4.4); null for all others.
+ */
+export function refuseVersion({ headers, responseHeaders }: Call): Failed | null {
+  if (!isUpgrade(headers) || headers.get("sec-websocket-version") === VERSION) return null;
+  responseHeaders["sec-websocket-version"] = VERSION;
+  responseHeaders["upgrade"] = "websocket";
+  return refuse(
+    "upgrade_required",
+    `The gateway has version ${VERSION} of WebSocket; send 'Sec-WebSocket-Version: ${VERSION}'.`,
+  );
+}
+
+/**
  * Counts a message against the concurrency and body memory limits like an HTTP request, with its
  * characters as bytes. Returns the refusal; null if there is room.
  */
@@ -165,8 +182,12 @@ function copyPeer({ remoteAddr }: Peer): Peer {
   return remoteAddr === undefined ? {} : { remoteAddr };
 }
 
+function isUpgrade(headers: Pick<Headers, "get">): boolean {
+  return headers.get("upgrade")?.toLowerCase() === "websocket";
+}
+
 function upgrade(request: Request): Deno.WebSocketUpgrade | null {
-  if (request.headers.get("upgrade")?.toLowerCase() !== "websocket") return null;
+  if (!isUpgrade(request.headers)) return null;
   try {
     return Deno.upgradeWebSocket(request, { idleTimeout: IDLE_TIMEOUT_MS / 1_000 });
   } catch {

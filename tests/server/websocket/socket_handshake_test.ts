@@ -76,6 +76,30 @@ Deno.test("an incomplete handshake is refused, and affects no other client", asy
   assertEquals((await client.turn(create())).output, "yes");
 });
 
+Deno.test("a handshake with another version than 13 is refused with it, and has taken no place", async () => {
+  await using served = socketGateway(CONFIG);
+  const versions = ["sec-websocket-version: 8\r\n", "sec-websocket-version: 13, 8\r\n", ""];
+  for (const version of versions) {
+    await using raw = await connectRaw(served.url);
+    await raw.send(
+      handshake(new URL(served.url).host).replace("sec-websocket-version: 13\r\n", version),
+    );
+    const head = await raw.receiveUntil("\r\n\r\n");
+    assertMatch(head, /^HTTP\/1\.1 426 /);
+    assertMatch(head, /^sec-websocket-version: 13\r$/mi);
+    assertMatch(head, /^upgrade: websocket\r$/mi);
+    assertMatch(await raw.receiveUntil("}}"), /"code":"upgrade_required"/);
+  }
+  assertEquals(await served.sockets(), 0);
+  const { app } = testGateway(CONFIG, scriptedWorld());
+  const headers = { upgrade: "websocket", "sec-websocket-version": "8" };
+  const located = () => Promise.reject(new Error("its connection is looked for"));
+  const response = await app(new Request("http://localhost/v1/responses", { headers }), {
+    located,
+  });
+  assertEquals(refusalOf(await got(response)), [426, "upgrade_required", null]);
+});
+
 Deno.test("an accepted handshake has the headers of every response", async () => {
   await using served = socketGateway(KEYS);
   const { head } = await refused(
