@@ -1,41 +1,12 @@
-import { createConnection } from "node:net";
 import { listen } from "../../src/cli/listen.ts";
 import type { MessageWatch } from "../../src/runtime/peer.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
+import { connectFrom, freePort } from "../support/connect_from.ts";
 import { CONTINUES_CODE, frame, handshake, TEXT_CODE } from "../support/raw_frames.ts";
 
 const LIMITS = { headMs: 60_000, idleMs: 60_000, writeMs: 60_000 };
 
 const KIB = 1024;
-
-/** Connects from this port to an address of the system. */
-function connectFrom(localPort: number, host: string, port: number) {
-  const socket = createConnection({ host, port, localAddress: "127.0.0.1", localPort });
-  const chunks = socket.setEncoding("latin1")[Symbol.asyncIterator]();
-  let received = "";
-  return {
-    send: (text: string) => void socket.write(text, "latin1"),
-    /** Returns the text up to the end of this one; everything if the other side closed before. */
-    async receiveUntil(text: string): Promise<string> {
-      while (!received.includes(text)) {
-        const { done, value } = await chunks.next().catch(() => ({ done: true, value: "" }));
-        if (done === true) break;
-        received += value;
-      }
-      const [part = ""] = received.split(text);
-      const isWhole = received.length > part.length;
-      received = received.slice(part.length + text.length);
-      return isWhole ? part + text : part;
-    },
-    [Symbol.dispose]: () => void socket.destroy(),
-  };
-}
-
-/** Returns a port that is free. */
-function freePort(): number {
-  using listener = Deno.listen({ hostname: "127.0.0.1", port: 0 });
-  return listener.addr.port;
-}
 
 Deno.test("a WebSocket is watched and ended by its own socket, not by another one from its port", async () => {
   const opened = Promise.withResolvers<MessageWatch>();

@@ -16,7 +16,7 @@ const ANSWER_BYTES = 129;
 export interface ScriptedRequest {
   /** The only socket from its port is answered when its messages are watched. */
   readonly peer: Peer;
-  /** Ends it: the response was sent. */
+  /** Ends it: the response was sent, on the only socket that its port had when it arrived. */
   end(): Promise<void>;
   /** Ends it: the response could not be sent. */
   fail(): Promise<void>;
@@ -60,14 +60,20 @@ export function scriptedListener(
   const connections = newConnections(sockets, address, { http2: true, ...limits }, world);
   const answer = (socket: ScriptedSocket) => void (socket.writtenBytes += ANSWER_BYTES);
 
+  /** Returns the socket from a port; undefined if there are several. */
+  function onlySocket(port: number): ScriptedSocket | undefined {
+    const [only, ...further] = [...new Set(sockets.open.values())]
+      .filter(({ remote }) => remote === `127.0.0.1 ${port}`);
+    return further.length === 0 ? only : undefined;
+  }
+
   /** Returns a peer whose handshake is answered if there is only one socket from its port. */
   function answered(peer: Peer, port: number): Peer {
     return {
       ...peer,
       watchMessages(headBytes, onCheck) {
-        const [only, ...further] = [...new Set(sockets.open.values())]
-          .filter(({ remote }) => remote === `127.0.0.1 ${port}`);
-        if (only !== undefined && further.length === 0) answer(only);
+        const only = onlySocket(port);
+        if (only !== undefined) answer(only);
         const watch = peer.watchMessages?.(headBytes, onCheck);
         if (watch === undefined) throw new Error("the connections watch no messages");
         return watch;
@@ -93,9 +99,11 @@ export function scriptedListener(
       const { promise: completed, resolve, reject } = Promise.withResolvers<void>();
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
       const request = new Request(url, { method, headers: { ...headers } });
+      const only = onlySocket(port);
       return {
         peer: answered(connections.enter(request, { remoteAddr, completed }), port),
         end() {
+          if (only !== undefined) answer(only);
           resolve();
           return completed;
         },

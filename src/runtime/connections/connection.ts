@@ -64,6 +64,9 @@ export function socketState(connection: Connection) {
     isWatched: connection.isWatched,
     write: connection.write,
     countedBytes: connection.countedBytes,
+    settledBytes: connection.settledBytes,
+    lookedWrittenBytes: connection.lookedWrittenBytes,
+    wasAnswered: connection.wasAnswered,
     lookedRequests: connection.lookedRequests,
     unfinished: connection.unfinished,
   };

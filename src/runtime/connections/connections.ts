@@ -36,12 +36,6 @@ export interface Connections {
  */
 const MAX_UNREAD_MS = 1_000;
 
-/** The admission of a request of which nothing is counted. */
-const NOTHING_COUNTED = () => {};
-
-/** The answer for such a request whether its connection ends after the response. */
-const NEVER_LAST = () => false;
-
 /**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
  * are idle for longer than the limits, and those whose client takes its responses too slowly, are
@@ -105,8 +99,12 @@ export function newConnections(
       ...newIdleState(clock.now()),
       writtenBytes: 0,
       endedMs: 0,
+      pendingBytes: 0,
       requestBytes: 0,
       countedBytes: 0,
+      settledBytes: 0,
+      lookedWrittenBytes: 0,
+      wasAnswered: false,
       lookedRequests: 0,
       unfinished: null,
       acceptsAll: false,
@@ -223,15 +221,11 @@ export function newConnections(
       connection.requests++;
       connection.inFlight++;
       if (connection.others === null) connection.headSinceMs = null;
-      if (counted === null) completed.then(connection.ended, connection.ended);
-      else {
-        const end = (isSent: boolean) => {
-          // Else it has ended already, and its client may be back from its port.
-          if (counted.ended() && isSent) connection.isEnding = true;
-          connection.ended();
-        };
-        completed.then(() => end(true), () => end(false));
-      }
+      const end = (isSent: boolean) => {
+        if (counted.ended(isSent)) connection.isEnding = true;
+        connection.ended();
+      };
+      completed.then(() => end(true), () => end(false));
       let handshake: Handshake | null = null;
       return {
         ...connection,
@@ -258,10 +252,8 @@ export function newConnections(
         },
         fields,
         completed,
-        admitted: counted?.admitted ?? NOTHING_COUNTED,
-        isLast: counted === null
-          ? NEVER_LAST
-          : () => counted.isLast(() => finder.findNow(connection)),
+        admitted: counted.admitted,
+        isLast: () => counted.isLast(() => finder.findNow(connection)),
         whenTaken(task) {
           const look = () => deliveries.add(connection, task);
           completed.then(look, look);

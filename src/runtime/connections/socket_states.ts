@@ -14,7 +14,7 @@ import type { UnfinishedHeads } from "./unfinished_heads.ts";
 export function newSocketStates(
   sockets: Pick<Sockets, "identity" | "traffic">,
   { now }: Pick<World, "now">,
-  heads: Pick<UnfinishedHeads, "begin" | "beginShared">,
+  heads: Pick<UnfinishedHeads, "begin">,
 ) {
   /**
    * Keeps the state of the socket of a connection, if that is open, while the connection has that
@@ -25,9 +25,8 @@ export function newSocketStates(
     const known = next === null ? undefined : others.get(next);
     if (next !== null) others.delete(next);
     if (connection.socket !== null && openDescriptor(sockets, connection) !== null) {
-      if (connection.others === null) heads.beginShared(connection);
       others.set(connection.socket, socketState(connection));
-    } else connection.requestBytes = 0;
+    }
     connection.others = others.size === 0 ? null : others;
     return known ?? null;
   }
@@ -67,10 +66,7 @@ export function newSocketStates(
       const { others } = connection;
       if (others === null) return;
       for (const [socket, { descriptor }] of others) {
-        if (openDescriptor(sockets, { descriptor, socket }) !== null) continue;
-        others.delete(socket);
-        // Some of it may have been requested on this one, and would hide heads on the rest.
-        connection.requestBytes = 0;
+        if (openDescriptor(sockets, { descriptor, socket }) === null) others.delete(socket);
       }
       if (others.size === 0) connection.others = null;
     },

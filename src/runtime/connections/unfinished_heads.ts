@@ -32,6 +32,12 @@ const MAX_UNCOUNTED_BYTES = 8 * 1024, MAX_UNCOUNTED_REQUEST_BYTES = 64;
  */
 const MAX_KEPT_BYTES = 32 * 1024;
 
+/**
+ * Bytes that a body counts as at most, and one in chunks until it has ended: a client may declare
+ * more than sums are exact for.
+ */
+const MAX_BODY_BYTES = 64 * 1024 ** 3;
+
 /** Name and value of a header field. */
 type Field = readonly [name: string, value: string];
 
@@ -45,20 +51,27 @@ interface RequestSize {
 /** Received bytes of a connection that belong to requests, and the first look at others. */
 export interface Requested {
   /**
-   * Bytes of the requests that have arrived since the last look, with those of bodies that may
-   * still come, but without the framing of bodies in chunks; `Infinity` until the next look if they
-   * are not known. Sockets with one remote end have them together, and each look takes from them
-   * what its socket has received.
+   * Bytes of the requests in flight, with those of bodies that may still come. Sockets with one
+   * remote end have them together, because any may have the requests.
+   */
+  pendingBytes: number;
+  /**
+   * Bytes of all requests whose responses were sent, without the framing of bodies in chunks. Each
+   * counts for every socket with its remote end to which was written meanwhile: it is not known on
+   * which of several it was, and a body must never be taken for a head.
    */
   requestBytes: number;
-  /**
-   * Bytes of the socket that belong to requests, as of the last look; more than were received if
-   * another socket with its remote end was found amid a body of it.
-   */
+  /** Bytes of the socket that belong to requests, as of the last look. */
   countedBytes: number;
+  /** Those of `requestBytes` that are in `countedBytes`, or were before its socket was known. */
+  settledBytes: number;
+  /** Bytes that were written to the socket, as of the last look. */
+  lookedWrittenBytes: number;
+  /** True if a response was written to it at the last look, whose end may be known since. */
+  wasAnswered: boolean;
   /**
-   * Number of its requests at the last look; null before the first look at a socket that is not the
-   * first one from its port.
+   * Number of its requests at the last look at which none was in flight, or a head was unfinished;
+   * null before the first look at a socket that is not the first one from its port.
    */
   lookedRequests: number | null;
   /**
@@ -90,11 +103,11 @@ export interface CountedRequest {
   /** The request was admitted. Of a body in chunks counts what has arrived at its end. */
   admitted(body: ReceivedBody): void;
   /**
-   * Its response has ended. True if the connection ends for what the runtime keeps of the head, and
-   * of a body that was not admitted, or for the framing: not every runtime ends one of which only
-   * the response says so.
+   * Its response has ended, and was sent or not. True if the connection ends for what the runtime
+   * keeps of the head, and of a body that was not admitted, or for the framing: not every runtime
+   * ends one of which only the response says so.
    */
-  ended(): boolean;
+  ended(isSent: boolean): boolean;
 }
 
 /** Bytes of unfinished heads, by connection. */
@@ -126,19 +139,12 @@ export function newUnfinishedHeads(
   }
 
   return {
-    /**
-     * Counts a request that has arrived with these header fields; null if nothing is left to count
-     * at its end.
-     */
-    count(
-      connection: Counted,
-      request: Request,
-      fields: Iterable<Field>,
-    ): CountedRequest | null {
+    /** Counts a request that has arrived with these header fields. */
+    count(connection: Counted, request: Request, fields: Iterable<Field>): CountedRequest {
       const { headBytes, bodyBytes } = sizeOf(request, fields);
-      connection.requestBytes += headBytes + (bodyBytes ?? 0);
-      if (bodyBytes !== null && headBytes + bodyBytes <= MAX_KEPT_BYTES) return null;
-      const { socket, isMultiplexed } = connection;
+      const pendingBytes = headBytes + (bodyBytes ?? MAX_BODY_BYTES);
+      connection.pendingBytes += pendingBytes;
+      const { isMultiplexed } = connection;
       let body: ReceivedBody | null = null;
       let hasMuchFraming = false;
       return {
@@ -147,28 +153,21 @@ export function newUnfinishedHeads(
           if (headBytes > MAX_KEPT_BYTES) return true;
           if (bodyBytes !== null || body?.bodyHasEnded !== true) return false;
           find();
-          const { countedBytes, requestBytes } = connection;
-          const framingBytes = readBytes(connection) - countedBytes - requestBytes - body.bodyBytes;
+          const { countedBytes, requestBytes, settledBytes } = connection;
+          const framingBytes = readBytes(connection) - countedBytes -
+            (requestBytes - settledBytes) - headBytes - body.bodyBytes;
           return hasMuchFraming = framingBytes > maxUncountedBytes(connection);
         },
         admitted: (received) => void (body = received),
-        ended() {
-          // The client may have come back from its port meanwhile.
-          const isSame = socket === null || socket === connection.socket;
-          if (body !== null && bodyBytes === null && isSame) {
-            connection.requestBytes += body.bodyBytes;
-          }
+        ended(isSent) {
+          connection.pendingBytes -= pendingBytes;
+          // Else its socket has closed, and its client may be back from its port.
+          if (!isSent) return false;
+          connection.requestBytes += headBytes + (bodyBytes ?? body?.bodyBytes ?? 0);
           const keptBytes = headBytes + (body !== null ? 0 : bodyBytes ?? Infinity);
           return hasMuchFraming || !isMultiplexed && keptBytes > MAX_KEPT_BYTES;
         },
       };
-    },
-    /**
-     * Begins the count of several sockets with one remote end: this one has all requests so far.
-     */
-    beginShared(connection: Counted): void {
-      connection.countedBytes += connection.requestBytes;
-      connection.requestBytes = 0;
     },
     /**
      * Begins the count of a socket that is not the first one from its port. What was requested on
@@ -176,6 +175,9 @@ export function newUnfinishedHeads(
      */
     begin(connection: Counted): void {
       connection.countedBytes = 0;
+      connection.settledBytes = connection.requestBytes;
+      connection.lookedWrittenBytes = 0;
+      connection.wasAnswered = false;
       connection.lookedRequests = null;
       connection.unfinished = null;
     },
@@ -185,32 +187,33 @@ export function newUnfinishedHeads(
      */
     look(
       connection: Counted,
-      { receivedBytes, unsentBytes }: Traffic,
+      { receivedBytes, writtenBytes, unsentBytes }: Traffic,
       { isAlone }: { readonly isAlone: boolean },
     ): void {
       const { descriptor, socket, requests, lookedRequests, unfinished } = connection;
       if (descriptor === null) return;
-      const { countedBytes, requestBytes } = connection;
-      const isUncounted = connection.isMultiplexed || connection.isWatched;
-      let bytes = isUncounted ? 0 : receivedBytes - countedBytes - requestBytes;
-      const newRequests = newRequestsOf(connection);
-      // Behind a response that waits for its client, requests wait too, and heads behind them.
-      const mayBeCounted = newRequests > 0 && unsentBytes === 0 &&
-        bytes <= maxUncountedBytes(connection);
-      if (mayBeCounted) bytes = 0;
-      if (bytes > 0) {
-        connection.countedBytes += requestBytes;
-        connection.requestBytes = 0;
-      } else if (isAlone) {
-        connection.countedBytes = receivedBytes;
-        connection.requestBytes = 0;
-      } else {
-        // A body on one of several sockets may still come.
-        const newBytes = Math.max(0, receivedBytes - countedBytes);
-        connection.countedBytes += newBytes;
-        connection.requestBytes = Math.max(0, requestBytes - newBytes);
+      // A request that has ended is on a socket that was written to.
+      const isAnswered = writtenBytes > connection.lookedWrittenBytes || unsentBytes > 0;
+      const mayHaveEnded = isAnswered || connection.wasAnswered;
+      connection.lookedWrittenBytes = writtenBytes;
+      connection.wasAnswered = isAnswered;
+      if (mayHaveEnded) {
+        connection.countedBytes += connection.requestBytes - connection.settledBytes;
+        connection.settledBytes = connection.requestBytes;
       }
-      connection.lookedRequests = requests;
+      const pendingBytes = lookedRequests === null ? 0 : connection.pendingBytes;
+      const isUncounted = connection.isMultiplexed || connection.isWatched;
+      let bytes = isUncounted ? 0 : receivedBytes - connection.countedBytes - pendingBytes;
+      // Behind a response that waits for its client, requests wait too, and heads behind them.
+      const mayBeCounted = (mayHaveEnded || pendingBytes > 0) && newRequestsOf(connection) > 0 &&
+        unsentBytes === 0 && bytes <= maxUncountedBytes(connection);
+      if (mayBeCounted) bytes = 0;
+      // What arrives during a request counts at its end: it may be a head on another socket.
+      const isSettled = bytes <= 0 && pendingBytes === 0;
+      if (isSettled || connection.countedBytes > receivedBytes) {
+        connection.countedBytes = receivedBytes;
+      }
+      if (isSettled || bytes > 0) connection.lookedRequests = requests;
       // What the runtime has not read may be the body of a request whose head it has read.
       if (bytes > MAX_UNCOUNTED_BYTES) bytes -= sockets.unreadBytes(descriptor);
       if (bytes <= 0) {
@@ -222,7 +225,8 @@ export function newUnfinishedHeads(
       const isSeen = unfinished !== null && (unfinished.requests === requests || !isAlone);
       if (!isSeen) connection.unfinished = { requests, sinceMs: now() };
       const isCertain = lookedRequests === null ||
-        bytes >= MIN_CERTAIN_BYTES && connection.countedBytes <= MAX_EARLIER_BYTES ||
+        bytes >= MIN_CERTAIN_BYTES &&
+          connection.countedBytes + pendingBytes <= MAX_EARLIER_BYTES ||
         isSeen && now() - unfinished.sinceMs >= MIN_UNFINISHED_MS;
       if (isCertain) found.push({ connection, requests, at: { descriptor, socket }, bytes });
     },
@@ -267,7 +271,9 @@ function sizeOf({ method, url }: Request, fields: Iterable<Field>): RequestSize 
     headBytes += name.length + value.length + ": \r\n".length;
     if (isField(name, "host")) headBytes -= value.length;
     else if (isField(name, "transfer-encoding")) bodyBytes = null;
-    else if (bodyBytes !== null && isField(name, "content-length")) bodyBytes = Number(value);
+    else if (bodyBytes !== null && isField(name, "content-length")) {
+      bodyBytes = Math.min(Number(value), MAX_BODY_BYTES);
+    }
   }
   return { headBytes, bodyBytes };
 }

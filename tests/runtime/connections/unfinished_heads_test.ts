@@ -8,6 +8,23 @@ const LIMITS = { headMs: 60_000, idleMs: 120_000, writeMs: 60_000 };
 
 const KIB = 1024, MIB = 1024 * 1024;
 
+/** A connection on which nothing has arrived. */
+const FOUND = {
+  descriptor: 5,
+  socket: 1,
+  requests: 0,
+  pendingBytes: 0,
+  requestBytes: 0,
+  countedBytes: 0,
+  settledBytes: 0,
+  lookedWrittenBytes: 0,
+  wasAnswered: false,
+  lookedRequests: 0,
+  isMultiplexed: false,
+  isWatched: false,
+  unfinished: null,
+};
+
 /** Two sweeps: the second one knows which heads are unfinished. */
 const TWO_SWEEPS_MS = 10_100;
 
@@ -234,21 +251,61 @@ Deno.test("a body arrives whole while its client opens a connection from the sam
   await request.end();
 });
 
+/** A request with a body of 80 MiB, which is admitted. */
+function upload(listener: ScriptedListener, isChunked = false) {
+  const size = isChunked
+    ? { "transfer-encoding": "chunked" }
+    : { "content-length": String(80 * MIB) };
+  const request = listener.request(40_001, { host: "localhost", ...size }, "POST");
+  request.peer.admitted?.({ bodyBytes: 80 * MIB, bodyHasEnded: false });
+  return request;
+}
+
+for (const event of ["closes", "sends a head", "is open"] as const) {
+  Deno.test(`a body ${event === "is open" ? "in chunks " : ""}arrives whole while another connection from its port ${event}`, async () => {
+    using listener = scriptedListener(LIMITS);
+    const [socket, other] = [listener.connect(5, 40_001), listener.connect(6, 40_001)];
+    await listener.world.advance(TWO_SWEEPS_MS);
+    const request = upload(listener, event === "is open");
+    listener.receive(socket, 10 * MIB);
+    if (event === "closes") listener.sockets.open.delete(6);
+    else if (event === "sends a head") listener.receive(other, 79 * MIB);
+    await listener.world.advance(TWO_SWEEPS_MS);
+    listener.receive(socket, 70 * MIB + 100);
+    listener.answer(socket);
+    // The end of a response may be known after the look at what was written.
+    await listener.world.advance(5_000);
+    await request.end();
+    await listener.world.advance(TWO_SWEEPS_MS);
+    assertEquals(listener.shutDown(), event === "sends a head" ? [6] : []);
+  });
+}
+
+Deno.test("a head behind an answered request is ended once the body of another connection from its port is over", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket, other] = [listener.connect(5, 40_001), listener.connect(6, 40_001)];
+  await listener.world.advance(TWO_SWEEPS_MS);
+  const request = upload(listener);
+  listener.receive(socket, 80 * MIB + 100);
+  listener.receive(other, 80);
+  const further = listener.request(40_001);
+  listener.answer(other);
+  await further.end();
+  await listener.world.advance(TWO_SWEEPS_MS);
+  listener.receive(other, 70 * MIB);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), []);
+  listener.answer(socket);
+  await request.end();
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), [6]);
+});
+
 for (const isAlone of [true, false]) {
   Deno.test(`a request is ${isAlone ? "a" : "no"} sign that a head is whole if ${isAlone ? "one socket has" : "several have"} its remote end`, () => {
     let nowMs = 0;
     const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => nowMs });
-    const connection = {
-      descriptor: 5,
-      socket: 1,
-      requests: 1,
-      requestBytes: 0,
-      countedBytes: 100 * KIB,
-      lookedRequests: 1,
-      isMultiplexed: false,
-      isWatched: false,
-      unfinished: null,
-    };
+    const connection = { ...FOUND, requests: 1, countedBytes: 100 * KIB, lookedRequests: 1 };
     for (nowMs of [0, 50]) {
       connection.requests++;
       heads.look(connection, { ...SILENT, receivedBytes: 65 * MIB }, { isAlone });
@@ -408,20 +465,11 @@ Deno.test("when the memory of the process grows by 16 MiB, unfinished heads are 
 Deno.test("the bytes of a socket that is not the first one from its port are a head at its first look", () => {
   const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
   for (const isFirst of [true, false]) {
-    const connection = {
-      descriptor: 5,
-      socket: 1,
-      requests: 1,
-      requestBytes: 0,
-      countedBytes: 0,
-      lookedRequests: 0,
-      isMultiplexed: false,
-      isWatched: false,
-      unfinished: null,
-    };
+    const connection = { ...FOUND, requests: 1 };
     if (!isFirst) heads.begin(connection);
     connection.requestBytes = 100 * KIB;
-    heads.look(connection, { ...SILENT, receivedBytes: 65 * MIB }, { isAlone: true });
+    const traffic = { ...SILENT, receivedBytes: 65 * MIB, writtenBytes: 1 };
+    heads.look(connection, traffic, { isAlone: true });
     assertEquals(heads.end(), !isFirst);
   }
 });
@@ -429,18 +477,15 @@ Deno.test("the bytes of a socket that is not the first one from its port are a h
 Deno.test("8 KiB more than the sizes of the requests between two looks are no head; without a request they are", () => {
   const traffic: { -readonly [Member in keyof Traffic]: Traffic[Member] } = { ...SILENT };
   const heads = newUnfinishedHeads(scriptedSockets(8), { now: () => 0 });
-  const connection = {
-    descriptor: 5,
-    socket: 1,
-    requests: 0,
-    requestBytes: 0,
-    countedBytes: 0,
-    lookedRequests: 0,
-    isMultiplexed: false,
-    isWatched: false,
-    unfinished: null,
-  };
-  const request = new Request("http://localhost/");
+  const connection = { ...FOUND };
+  /** A request is answered. */
+  function request() {
+    const request = new Request("http://localhost/");
+    heads.count(connection, request, request.headers).ended(true);
+    connection.requests++;
+    traffic.writtenBytes++;
+  }
+
   function look(bytes: number) {
     traffic.receivedBytes += bytes;
     heads.look(connection, traffic, { isAlone: true });
@@ -448,14 +493,12 @@ Deno.test("8 KiB more than the sizes of the requests between two looks are no he
   }
 
   for (let at = 0; at < 10; at++) {
-    heads.count(connection, request, request.headers);
-    connection.requests++;
+    request();
     assert(!look(27 + 8 * KIB + 64), "after a request");
   }
   assert(!look(0));
   assert(look(1), "without a request");
-  heads.count(connection, request, request.headers);
-  connection.requests++;
+  request();
   traffic.unsentBytes = 1;
   assert(look(8 * KIB), "behind a response that waits for its client");
 });
