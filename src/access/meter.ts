@@ -1,8 +1,8 @@
-import { Buffer } from "node:buffer";
 import type { BilledUnits, Usage } from "../core/stream/events.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import { countedBytes } from "./text_bytes.ts";
 import { streamedTextBytes, wholeTextBytes } from "./written_text.ts";
 
 /**
@@ -175,7 +175,7 @@ function estimate(attempt: OpenAttempt, reported: Usage | null): Usage {
       ? { ...reported, output: written, total: reported.input + written }
       : reported;
   }
-  const sent = Math.ceil(Buffer.byteLength(request.payload?.text() ?? "") / TOKEN_BYTES);
+  const sent = Math.ceil(countedBytes(request.payload?.text() ?? "") / TOKEN_BYTES);
   const input = reported === null || reported.unknown === "input" ? sent : reported.input;
   const output = reported === null || reported.unknown === "output" ? written : reported.output;
   return {

@@ -1,5 +1,9 @@
 import { Buffer } from "node:buffer";
 import { isObject, type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
+import { countedBytes } from "./text_bytes.ts";
+
+/** Longest record whose texts are scanned, which takes up to 20 ms. */
+export const MAX_SCANNED_CHARS = 1024 * 1024;
 
 /**
  * Member of a stream record with the text of the model: `text` in a stream of completions,
@@ -19,6 +23,7 @@ const NOT_WRITTEN: ReadonlySet<string> = new Set([
   "finish_reason",
   "stop_reason",
   "signature",
+  "thought_signature",
   "encrypted_content",
   // Media and their formats.
   "data",
@@ -50,7 +55,8 @@ const WRITTEN = ["choices", "output", "content"] as const;
 
 /**
  * Returns the bytes of the texts in the members of a stream record with this name; 0 for a record
- * without one. The record is scanned, not parsed, because this runs for every record.
+ * without one. The record is scanned, not parsed, because this runs for every record. Of one above
+ * 1 MiB all bytes count, apart from media.
  */
 export function streamedTextBytes(data: string, member: TextMember = "delta"): number {
   const key = `"${member}"`;
@@ -58,7 +64,8 @@ export function streamedTextBytes(data: string, member: TextMember = "delta"): n
   const isRepeated = () => hasReasoning ??= REASONING.test(data);
   let bytes = 0;
   let at = data.indexOf(key);
-  if (member === "delta" && REPEATED.test(data.slice(0, Math.max(0, at)))) return 0;
+  if (at < 0 || (member === "delta" && REPEATED.test(data.slice(0, at)))) return 0;
+  if (data.length > MAX_SCANNED_CHARS) return countedBytes(data);
   while (at >= 0) {
     const start = valueStart(data, at + key.length);
     // A member with this name of an error is a text.
@@ -100,6 +107,8 @@ function readTexts(data: string, start: number, isRepeated: () => boolean): Text
   let bytes = 0;
   let depth = 0;
   let key = "";
+  /** The reasoning as it is written, which some providers send under two names. */
+  let reasoning = "";
   /** The outermost member around here of which nothing or all is counted. */
   let member: { readonly depth: number; readonly isWritten: boolean } | null = null;
   for (let at = start; at < data.length; at++) {
@@ -120,7 +129,12 @@ function readTexts(data: string, start: number, isRepeated: () => boolean): Text
     if (character !== '"') continue;
     const end = textEnd(data, at);
     if (valueStart(data, end) >= 0) key = data.slice(at + 1, end - 1);
-    else if (member?.isWritten ?? !NOT_WRITTEN.has(key)) bytes += textBytes(data, at, end);
+    else if (member?.isWritten ?? !NOT_WRITTEN.has(key)) {
+      const isReasoning = member === null && (key === "reasoning" || key === "reasoning_content");
+      const written = isReasoning ? data.slice(at, end) : "";
+      if (!isReasoning || written !== reasoning) bytes += textBytes(data, at, end);
+      if (isReasoning) reasoning = written;
+    }
     at = end - 1;
   }
   return { bytes, end: data.length };

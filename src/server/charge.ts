@@ -132,9 +132,12 @@ function usageOwner(
 const NO_CALL = { calls: 0, estimated: 0 };
 const NO_TOKENS = { input: 0, output: 0, cached: 0, nanoUsd: 0 };
 
-/** Returns the tokens of an attempt: the provider's own total, if it has reported one. */
+/**
+ * Returns the tokens of an attempt: the provider's own total, which may have more than input and
+ * output, but not less.
+ */
 function tokensOf({ usage }: MeteredUse): number {
-  return usage === null ? 0 : usage.total ?? usage.input + usage.output;
+  return usage === null ? 0 : Math.max(usage.total ?? 0, usage.input + usage.output);
 }
 
 /**

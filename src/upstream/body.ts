@@ -16,6 +16,15 @@ const READ_BUFFER_BYTES = 16 * 1024;
  */
 const START_BYTES = 16 * 1024;
 
+/** Largest body of a whole response. */
+export const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Time in which the body of an error arrives, or the rest of one that is read only for its token
+ * counts, in milliseconds. One second of the attempt is left to find them.
+ */
+export const MAX_LATE_READ_MS = 4_000;
+
 /** Reader of a response body. Timeouts apply to every read, and errors become a Fault. */
 export interface BodyReader {
   /** Returns the next bytes of the body, valid until the next call; null at the end. */

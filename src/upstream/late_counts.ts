@@ -1,6 +1,7 @@
 import type { Usage } from "../core/stream/events.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { parseJson } from "../core/json/json.ts";
+import { MAX_SCANNED_CHARS } from "../access/written_text.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
 import type { LargeCounts, LargeCountsReader } from "./large_counts.ts";
@@ -14,9 +15,6 @@ const FINISH = /"finish_reason"\s*:\s*"/;
  * counts.
  */
 const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
-
-/** Longest record whose text is scanned in one piece, which takes up to 10 ms. */
-const MAX_SCANNED_CHARS = 1024 * 1024;
 
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
@@ -66,8 +64,8 @@ function countsIn(data: string): Usage | null {
 
 /**
  * Reads a stream to its end without a translation, and returns the same of all its records.
- * `onRead` is called with those of up to 1 MiB, so that their text is counted. A longer one that is
- * too large for that, or is cut off, is all text. `countedChars` is of the records before.
+ * `onRead` is called with them, so that their text is counted. One above 1 MiB that is cut off is
+ * all text. `countedChars` is of the records before.
  */
 export async function readCounts(
   known: Usage | null,
@@ -84,7 +82,7 @@ export async function readCounts(
     const group = await source.next();
     // The end of a body without records makes one of all its text.
     if (source.latest() !== before) {
-      const latest = await withLatest(usage, source, largeCounts, MAX_SCANNED_CHARS);
+      const latest = await withLatest(usage, source, largeCounts, Infinity);
       usage = latest.usage;
       textBytes = Math.max(textBytes, latest.textBytes);
     }
@@ -95,6 +93,6 @@ export async function readCounts(
         textBytes: cutChars > MAX_SCANNED_CHARS ? Math.max(textBytes, cutChars) : textBytes,
       };
     }
-    onRead(group.value.filter(({ data }) => data.length <= MAX_SCANNED_CHARS));
+    onRead(group.value);
   }
 }

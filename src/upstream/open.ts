@@ -31,7 +31,13 @@ import { turnForText } from "../traffic/loop_turns.ts";
 import { type Failover, secretsOf, type StreamDelivery, type Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
 import { authorized } from "./authorize.ts";
-import { type BodyReader, openBody, readAll } from "./body.ts";
+import {
+  type BodyReader,
+  MAX_LATE_READ_MS,
+  MAX_RESPONSE_BYTES,
+  openBody,
+  readAll,
+} from "./body.ts";
 import { connect, upstreamUrl } from "./connect.ts";
 import { codingOf } from "./content_encoding.ts";
 import { commitBytes } from "./deliver_bytes.ts";
@@ -43,15 +49,6 @@ import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
-
-/** Largest body of a whole response. */
-const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
-
-/**
- * Time in which the rest of a body arrives that is read only for its token counts, in milliseconds.
- * One second of the attempt is left to find them.
- */
-const MAX_LATE_READ_MS = 4_000;
 
 /**
  * Time for a stream to end by itself after its last record, so that its connection can be reused.

@@ -1,8 +1,9 @@
+import { atPaceOf } from "../core/at_once.ts";
 import { charsOf, type StreamRecord } from "../core/stream/reply.ts";
 import { invalidResponse, responseTooLarge, type Result, success } from "../core/failure/result.ts";
 import type { Framing } from "../formats/framing.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
-import { isLongerThan, utf8Bytes, utf8Text } from "../formats/utf8.ts";
+import { isLongerThan, utf8Bytes, utf8Text, utf8TextSteps } from "../formats/utf8.ts";
 import type { StreamHandler } from "../call/inference.ts";
 import type { BodyReader } from "./body.ts";
 import { checkJson } from "./json_bounds.ts";
@@ -14,6 +15,9 @@ const LF = 0x0a, CR = 0x0d;
 
 /** Reader of a body as whole records, in the groups in which they arrived. */
 export type RecordReader = ReturnType<typeof newRecordReader>;
+
+/** A text; null for bytes that are not UTF-8. */
+type Decoded = string | null;
 
 /** The parts of a handler that determine its records. */
 type RecordLimits = Pick<StreamHandler, "maxRecordBytes" | "needed">;
@@ -40,8 +44,13 @@ export function newRecordReader(
   /** Text before the first record with data: of a body that is no stream, all of it. */
   let unread = "";
 
+  /** Decodes bytes, of more than 256 KiB in turns. */
+  function textOf(bytes: Uint8Array): Decoded | Promise<Decoded> {
+    return atPaceOf(() => ({ next: body.turn }), utf8TextSteps(bytes));
+  }
+
   /** Decodes bytes up to the last line end, because no UTF-8 character spans a line end. */
-  function decode(bytes: Uint8Array): string | null {
+  function decode(bytes: Uint8Array): Decoded | Promise<Decoded> {
     // Nearly every read ends with a record. A search backwards for a CR would cost 8 % of the work
     // of a stream.
     if (tail.length() === 0 && bytes.at(-1) === LF) return utf8Text(bytes);
@@ -51,9 +60,9 @@ export function newRecordReader(
       return "";
     }
     const lines = bytes.subarray(0, cut);
-    const text = utf8Text(tail.length() === 0 ? lines : tail.takeWith(lines));
+    const whole = tail.length() === 0 ? lines : tail.takeWith(lines);
     tail.add(bytes.subarray(cut));
-    return text;
+    return textOf(whole);
   }
 
   function checked(records: readonly StreamRecord[]): Result<readonly StreamRecord[]> {
@@ -98,7 +107,7 @@ export function newRecordReader(
 
   async function last(): Promise<Result<readonly StreamRecord[] | null>> {
     ended = true;
-    const text = utf8Text(tail.takeWith(new Uint8Array(0)));
+    const text = await textOf(tail.takeWith(new Uint8Array(0)));
     if (text === null) return notText();
     keep(text);
     const whole = framing.push(text);
@@ -144,7 +153,8 @@ export function newRecordReader(
         const bytes = await body.read();
         if (!bytes.ok) return bytes;
         if (bytes.value === null) return await last();
-        const text = decode(bytes.value);
+        const decoded = decode(bytes.value);
+        const text = decoded instanceof Promise ? await decoded : decoded;
         if (text === null) return notText();
         keep(text);
         const whole = checked(framing.push(text));

@@ -18,7 +18,7 @@ import { detailMessage } from "../wires/detail.ts";
 import { reportedUsage } from "../wires/reported_usage.ts";
 import { withoutSecrets } from "../wires/secret_text.ts";
 import { secretsOf, type Target, type Wire } from "../wires/wire.ts";
-import { type BodyReader, readAll } from "./body.ts";
+import { type BodyReader, MAX_LATE_READ_MS, MAX_RESPONSE_BYTES, readAll } from "./body.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { newLargeCounts } from "./large_counts.ts";
 import { retryAfterMs } from "../core/header_fields.ts";
@@ -56,14 +56,16 @@ export async function rejection(
   const { status, headers } = response;
   // The gateway uses 499 itself for a client that disconnected.
   if (status < 400 || status > 599 || status === 499) {
-    const bytes = status < 300 ? await readError(rejected) : null;
+    // Such an answer is as large as any other, and may have its counts at its end.
+    const isRead = status < 400 && rejected.reported !== null;
+    const bytes = isRead ? await readError(call, rejected, MAX_RESPONSE_BYTES) : null;
     if (bytes === null) await body.cancel();
     else if (bytes.ok) await count(rejected, bytes.value);
     else if (call.cancellation.reason !== null) return bytes;
     return fault("invalid_upstream_status", `The provider responded with status ${status}.`);
   }
   learnClock(call, target, response);
-  const bytes = await readError(rejected);
+  const bytes = await readError(call, rejected);
   // The status alone says that the key was refused, also if the body breaks off.
   const isKnown = keyRefusal(status) !== null && call.cancellation.reason === null;
   if (!bytes.ok && bytes.failure.kind !== "upstream_response_too_large" && !isKnown) {
@@ -90,11 +92,21 @@ function logged(call: Call, refusal: KeyRefusal): KeyRefusal {
   return model === undefined ? refusal : { ...refusal, model: wordMask(call)?.(model) ?? model };
 }
 
-/** Reads an error body. Of one that is not read whole it meters the counts in its beginning. */
-function readError(rejected: RejectedBody): ReturnType<typeof readAll> {
-  return readAll(rejected.body, MAX_ERROR_BYTES, {
+/**
+ * Reads an error body, or what has arrived of it in 4 s. Of one that is not read whole it meters
+ * the counts in its beginning.
+ */
+async function readError(
+  { world }: Call,
+  rejected: RejectedBody,
+  limit = MAX_ERROR_BYTES,
+): ReturnType<typeof readAll> {
+  const cancelEnd = world.after(MAX_LATE_READ_MS, rejected.body.end);
+  const bytes = await readAll(rejected.body, limit, {
     onBeginning: (beginning) => countLarge(rejected, beginning),
   });
+  cancelEnd();
+  return bytes;
 }
 
 async function countLarge({ body, reported }: RejectedBody, bytes: Uint8Array): Promise<void> {

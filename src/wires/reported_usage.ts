@@ -33,9 +33,9 @@ function usageIn(usage: JsonObject): Usage | null {
   const inputDetails = usage.prompt_tokens_details ?? usage.input_tokens_details;
   const outputDetails = usage.completion_tokens_details ?? usage.output_tokens_details;
   // The Messages API counts cached tokens apart from the input; those that a proxy adds to
-  // the names of Chat Completions are within it.
-  const apart = (name: string) =>
-    usage.prompt_tokens === undefined ? wholeCount(usage, name) ?? 0 : 0;
+  // the names of Chat Completions or to the details of the Responses API are within it.
+  const isWithin = usage.prompt_tokens !== undefined || isObject(inputDetails);
+  const apart = (name: string) => isWithin ? 0 : wholeCount(usage, name) ?? 0;
   const read = apart("cache_read_input_tokens");
   const written = apart("cache_creation_input_tokens");
   return usageFrom({

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { streamedTextBytes, wholeTextBytes } from "../../src/access/written_text.ts";
+import { countedBytes } from "../../src/access/text_bytes.ts";
 import { anyCharacter } from "../support/any_character.ts";
 import type { JsonObject } from "../../src/core/json/json.ts";
 import { assertEquals } from "../support/assert.ts";
@@ -139,4 +140,32 @@ Deno.test("the texts of a whole response are counted in the format of each clien
     [bytes(spoken), bytes(spoken), bytes(spoken), 0, 0],
   );
   assertEquals(wholeTextBytes(new TextEncoder().encode("no JSON")), 0);
+});
+
+Deno.test("of a record above 1 MiB all bytes count apart from media, if it has a text", () => {
+  const texts = { a: Array(300_000).fill("\n") };
+  const completion = JSON.stringify({ choices: [{ text: texts }] });
+  assertEquals(streamedTextBytes(completion, "text"), completion.length);
+  const url = `data:image/png;base64,${"A".repeat(1024 * 1024)}`;
+  const image = JSON.stringify({ choices: [{ delta: { images: [{ image_url: { url } }] } }] });
+  assertEquals(streamedTextBytes(image), countedBytes(image));
+  assertEquals(streamedTextBytes(image) < 10_000, true);
+  assertEquals(streamedTextBytes(JSON.stringify({ partial_image_b64: url })), 0);
+  const item = { type: "response.output_item.done", item: { delta: url } };
+  assertEquals(streamedTextBytes(JSON.stringify(item)), 0);
+});
+
+Deno.test("reasoning under two names counts once, and a signature of a call does not", () => {
+  const call = { function: { arguments: "{}" }, extra_content: { google: {} } };
+  const signed = { ...call, extra_content: { google: { thought_signature: "A".repeat(800) } } };
+  const counts: readonly (readonly [JsonObject, number])[] = [
+    [{ reasoning: "why", reasoning_content: "why" }, 3],
+    [{ reasoning: "why", content: "why", reasoning_content: "why" }, 6],
+    [{ reasoning: "why", reasoning_content: "how" }, 6],
+    [{ content: "why", reasoning: "why" }, 6],
+    [{ tool_calls: [signed] }, 2],
+  ];
+  for (const [delta, expected] of counts) {
+    assertEquals(streamedTextBytes(JSON.stringify({ choices: [{ delta }] })), expected);
+  }
 });

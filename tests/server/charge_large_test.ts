@@ -444,3 +444,19 @@ Deno.test("counts in the first MiB of a large error are charged", async () => {
     assertEquals([status, quotas.tokens, reports.at(-1)?.estimated], [status, 8_010, false]);
   }
 });
+
+Deno.test("counts at the end of a large answer with an unusual status are charged", async () => {
+  const [choice] = COMPLETION.choices as readonly JsonObject[];
+  const message = { role: "assistant", content: "x".repeat(2 * MIB) };
+  const body = { ...COMPLETION, choices: [{ ...choice, message }], usage: chatUsage(COUNTS) };
+  for (const status of [201, 399]) {
+    const gateway = limitedGateway(LIMITS, {
+      providers: PROVIDER,
+      fetch: () => answers(status, body),
+    });
+    const response = await gateway.app(chatRequest({ headers: keyOf("ada") }));
+    await response.body?.cancel();
+    const { quotas } = await chargesOf(gateway);
+    assertEquals([response.status, quotas.tokens], [502, 8_010]);
+  }
+});

@@ -148,6 +148,18 @@ Deno.test("each client API charges the tokens that the provider reports, and the
   assertEquals(await served(embeddings, post("/v1/embeddings", { model: "m", input: "Hi" })), 200);
   assertEquals(await sums(embeddings), { tokens: 7, nanoUsd: 14_000, estimated: false });
 
+  // A total is all input.
+  for (const usage of [{ total_tokens: 7 }, { prompt_tokens: 0, total_tokens: 7 }]) {
+    const summed = charged("compat", [{ ...vectors, usage }]);
+    assertEquals(await served(summed, post("/v1/embeddings", { model: "m", input: "Hi" })), 200);
+    assertEquals(await sums(summed), { tokens: 7, nanoUsd: 14_000, estimated: false });
+  }
+
+  // A total that is less than its parts is none.
+  const low = charged("compat", [{ ...completion, usage: { ...USAGE, total_tokens: 0 } }]);
+  assertEquals(await served(low, post("/v1/chat/completions", CHAT)), 200);
+  assertEquals(await sums(low), REPORTED);
+
   const message = {
     id: "msg_1",
     type: "message",
@@ -263,6 +275,25 @@ for (const [type, records, tells] of INTERRUPTED) {
     });
   }
 }
+
+Deno.test("an image in base64 counts as 1,200 tokens of the request if the client leaves", async () => {
+  const image = "A".repeat(40_000);
+  const url = `data:image/png;base64,${image}`;
+  const content = [{ type: "text", text: "What?" }, { type: "image_url", image_url: { url } }];
+  const body = { ...CHAT, messages: [{ role: "user", content }], stream: true };
+  for (const type of ["compat", "responses", "messages", "local"] as const) {
+    const gateway = charged(type, [{ records: [] }]);
+    const client = new AbortController();
+    const response = gateway.app(post("/v1/chat/completions", body, client.signal));
+    await gateway.world.advance(0);
+    client.abort();
+    assertEquals((await response).status, 499);
+    const [sent = ""] = gateway.sent;
+    assertEquals(sent.includes(image), true, type);
+    const { tokens } = await sums(gateway);
+    assertEquals(tokens > 1_200 && tokens < 1_400, true, `${type}: ${tokens}`);
+  }
+});
 
 Deno.test("a client that leaves before the response pays for what was sent to the provider", async () => {
   const gateway = charged("compat", [{ records: [": waiting\n\n"] }]);

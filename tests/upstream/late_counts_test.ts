@@ -39,3 +39,15 @@ Deno.test("records above 64 KiB are read for counts in turns, of which each read
   );
   assertEquals([counts.usage?.total, body.turns()], [3, 7]);
 });
+
+Deno.test("a large record is decoded in turns, of which each takes 256 KiB", async () => {
+  const text = "é".repeat(512 * 1024);
+  for (const end of ["\n\n:", ""]) {
+    const body = bodyOf(`data: ${text}`, end);
+    const reader = newRecordReader(body, newSseFraming());
+    reader.readOn(64 * 1024 * 1024);
+    await reader.next();
+    assertEquals(body.turns() >= 4, true);
+    if (end !== "") assertEquals(reader.latest()[0]?.data === text, true);
+  }
+});

@@ -301,3 +301,30 @@ Deno.test("an error body counts in server.max_response_memory while its call wai
   await reported(1);
   assertEquals([heldBytes, admission.responseBytes()], [[0, 0], 0]);
 });
+
+Deno.test("an error that has not arrived whole within 4 s is that which has arrived", async () => {
+  let stall = () => {};
+  const stalled = new Promise<void>((resolve) => stall = resolve);
+  const sent = ['{"error":{"message":"No."}}', null];
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const next = sent.shift();
+      if (typeof next === "string") return controller.enqueue(new TextEncoder().encode(next));
+      stall();
+      return new Promise(() => {});
+    },
+  });
+  const world = scriptedWorld({
+    fetch: () => Promise.resolve(new Response(body, { status: 400 })),
+  });
+  const config = `
+providers: {up: {type: compat, base_url: "http://up"}}
+routing: {routes: [{name: r, targets: [{provider: up}]}]}
+`;
+  const responding = testGateway(config, world).app(chatRequest());
+  await stalled;
+  await world.advance(4_000);
+  const { status, error } = await got(await responding);
+  assertEquals([status, error.message], [400, "No."]);
+});

@@ -30,3 +30,11 @@ Deno.test("the counts of a refused or late response are those of one that is rea
     assertEquals(reportedUsage({ usage }), read.value);
   }
 });
+
+Deno.test("cached tokens that a proxy adds to counts of the Responses API are within the input", () => {
+  const usage = counts("input", "output");
+  const more = { cache_read_input_tokens: 40, cache_creation_input_tokens: 30 };
+  assertEquals(reportedUsage({ usage: { ...usage, ...more } }), reportedUsage({ usage }));
+  const apart = { input_tokens: 100, output_tokens: 20, ...more };
+  assertEquals(reportedUsage({ usage: apart })?.input, 170);
+});

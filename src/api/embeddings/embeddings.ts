@@ -15,7 +15,8 @@ import { invalidResponse, refuse, type Result, success } from "../../core/failur
 import { canonicalJson } from "../../formats/canonical.ts";
 import { utf8Bytes, utf8Text } from "../../formats/utf8.ts";
 import type { Candidate, Inference, ResponseHandler, WholeHandler } from "../../call/inference.ts";
-import { fractionProblem, tokenCount, usageFrom } from "../../wires/token_counts.ts";
+import { reportedUsage } from "../../wires/reported_usage.ts";
+import { fractionProblem, usageFrom } from "../../wires/token_counts.ts";
 import { findValue, replaceValue, splice } from "../../formats/edit.ts";
 import { type EmbeddingsWire, shownModel, type Target } from "../../wires/wire.ts";
 import type { ClientApi } from "../client_api.ts";
@@ -153,6 +154,10 @@ function parseUsage(text: string): Result<Usage | null> {
 function usageOf(answer: JsonObject): Result<Usage | null> {
   const usage = isObject(answer.usage) ? answer.usage : {};
   const problem = fractionProblem(usage, ["prompt_tokens", "total_tokens"]);
-  const input = tokenCount(usage.prompt_tokens);
-  return problem ?? success(input === null ? null : usageFrom({ input, output: 0 }));
+  if (problem !== null) return problem;
+  const reported = reportedUsage({ usage });
+  if (reported === null || reported.unknown === "input") return success(null);
+  // All of a total is input.
+  const input = Math.max(reported.input, reported.total ?? 0);
+  return success(usageFrom({ input, output: 0 }));
 }
