@@ -24,9 +24,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway; the rest of the body may then be read by others. Refused as
  * `request_timeout` when it is not complete and brings less than `MIN_PROGRESS_BYTES` in
- * `timeoutMs`. The first `MAX_SMALL_BODY_BYTES` are read without turns of the event loop, and the first
- * `MAX_BEGINNING_BYTES` unless many calls are in flight, but tiny chunks have turns; the system
- * holds the rest back. `declared` is the content length, which the runtime enforces.
+ * `timeoutMs`. The first `MAX_SMALL_BODY_BYTES` are read without turns of the event loop, and the
+ * first `MAX_BEGINNING_BYTES` unless many calls are in flight, but tiny chunks have turns; the
+ * system holds the rest back. `declared` is the content length, which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -241,11 +241,12 @@ function incomplete(timeoutMs: number): Failed {
 }
 
 function tooSlow(timeoutMs: number): Failed {
+  const time = formatDuration(timeoutMs);
   return refuse(
     "request_timeout",
-    `Less than ${MIN_PROGRESS_BYTES / 1024} KiB more of the request body came in ${
-      formatDuration(timeoutMs)
-    }; send it faster, and not in tiny chunks.`,
+    `Less than ${
+      MIN_PROGRESS_BYTES / 1024
+    } KiB more of the request body came in ${time}; send it faster, and not in tiny chunks.`,
   );
 }
 
