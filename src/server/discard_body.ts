@@ -4,8 +4,8 @@ import type { World } from "../core/world.ts";
 import { newFairQueue } from "../traffic/fair_queue.ts";
 
 /**
- * Bodies that are discarded at the same time. A further one ends that of which least has come, among
- * those of the client that has most of them.
+ * Bodies that are discarded at the same time. A further one ends that of which least has come,
+ * among those of the client that has most of them.
  */
 const MAX_DISCARDS = 64;
 

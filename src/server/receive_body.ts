@@ -65,8 +65,9 @@ export const MAX_SMALL_BODY_BYTES = 32 * 1024;
  */
 const MAX_BEGINNING_BYTES = 256 * 1024;
 
-/** Bytes that a body that is read as a stream, or a WebSocket message, brings within the timeout. */
-export const MIN_PROGRESS_BYTES = 32 * 1024;
+/** Bytes that a body in a stream, or a WebSocket message, brings within the timeout. */
+const MIN_PROGRESS_KIB = 32;
+export const MIN_PROGRESS_BYTES = MIN_PROGRESS_KIB * 1024;
 
 /**
  * Reads of a body, and bytes of each on average, below which its chunks are tiny. Each chunk costs
@@ -244,9 +245,7 @@ function tooSlow(timeoutMs: number): Failed {
   const time = formatDuration(timeoutMs);
   return refuse(
     "request_timeout",
-    `Less than ${
-      MIN_PROGRESS_BYTES / 1024
-    } KiB more of the request body came in ${time}; send it faster, and not in tiny chunks.`,
+    `Less than ${MIN_PROGRESS_KIB} KiB more of the request body came in ${time}; send it faster.`,
   );
 }
 

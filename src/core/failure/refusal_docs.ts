@@ -273,8 +273,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
       "The request body brought less than 32 KiB within `server.body_timeout`, and was not complete then. The connection is closed.",
     cure:
       "Send the request again, faster, and not in tiny chunks. Raise `server.body_timeout` for slow clients.",
-    example:
-      "Less than 32 KiB more of the request body came in 30s; send it faster, and not in tiny chunks.",
+    example: "Less than 32 KiB more of the request body came in 30s; send it faster.",
   },
   request_too_large: {
     cause:
