@@ -136,6 +136,8 @@ export interface Call {
   readonly cancellation: Cancellation;
   readonly generation: Generation;
   readonly state: GatewayState;
+  /** Returns the client by which its work is counted: its key once admitted, or its network. */
+  readonly clientOf: () => string;
   /** Turns of the event loop for the work of the call, as its client has them. */
   readonly turns: LoopTurns;
   readonly world: World;

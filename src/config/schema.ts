@@ -53,8 +53,7 @@ const server = section({
     ),
   body_timeout: duration(1).prefault("30s")
     .describe(
-      "Maximum silence within a request body, time for a whole JSON body of at most 32 KiB, and time in which chunks of less than 128 bytes must bring 32 KiB more; then 408, and the connection is closed. " +
-        "Also the time in which an unfinished WebSocket message must bring 32 KiB more or be complete.",
+      "Time in which a request body or an unfinished WebSocket message must bring 32 KiB more or be complete; a body that does not is 408, and its connection is closed.",
     ),
   write_timeout: duration(1_000).prefault("60s")
     .describe(

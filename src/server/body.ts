@@ -100,7 +100,10 @@ async function receive<Received>(
     return refusal;
   }
   const received = await read(declared);
-  if (!received.ok) call.responseHeaders["connection"] = "close";
+  if (received.ok) return received;
+  call.responseHeaders["connection"] = "close";
+  call.state.admission.freeBody(call.id);
+  await leaveUnread(call, request);
   return received;
 }
 
@@ -110,8 +113,9 @@ function declaredLength(headers: RequestHeaders): number | null {
 }
 
 /**
- * Discards the body of a request, if it has one. Its response says that the connection ends: the
- * runtime closes it if the body has not arrived by then, and the next request would be lost.
+ * Discards what has not been read of the body of a request, if it has one. Its response says that
+ * the connection ends: the runtime closes it if the body has not arrived by then, and the next
+ * request would be lost.
  */
 export function leaveUnread(call: Call, request: Request): Promise<void> | null {
   const { headers, responseHeaders } = call;

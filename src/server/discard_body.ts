@@ -1,7 +1,12 @@
 import type { Call } from "../call/call.ts";
+import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
+import { newFairQueue } from "../traffic/fair_queue.ts";
 
-/** Bodies that are discarded at the same time. A further one ends that of which least has come. */
+/**
+ * Bodies that are discarded at the same time. A further one ends that of which least has come,
+ * among those of the client that has most of them.
+ */
 const MAX_DISCARDS = 64;
 
 /**
@@ -27,6 +32,8 @@ const MIN_INTERVAL_BYTES = 8 * 1024, INTERVAL_MS = 500;
 const MAX_TURN_BYTES = 256 * 1024, MAX_TURN_PIECES = 16;
 
 interface Discard {
+  /** Its key, or its network without one. */
+  readonly client: string;
   bytes: number;
   end(): void;
 }
@@ -35,32 +42,37 @@ interface Discard {
 const discards = new Set<Discard>();
 
 /** Those that wait for their turn. */
-const waiting = new Set<() => void>();
+const waiting = newFairQueue();
 
 let hasNextTurn = false;
 
 /**
- * Discards the body of a request that is refused without it: the connection ends with the response,
- * and a client that is still writing then finds it broken before it reads the response. `length` is
- * the declared one, null for a body in chunks. Clients that wait for permission to send get their
- * response at once.
+ * Discards what has not been read of the body of a request that is refused: the connection ends
+ * with the response, and a client that is still writing then finds it broken before it reads the
+ * response. `length` is the declared one, null for a body in chunks. Clients that wait for
+ * permission to send get their response at once. Nothing is discarded of a body whose reader has
+ * not given it back.
  */
 export async function discardBody(
-  { headers, world }: Call,
+  call: Call,
   { body }: Request,
   length: number | null,
 ): Promise<void> {
-  const isShort = length !== null && length <= MAX_BUFFERED_BYTES;
-  const isLong = length !== null && length > MAX_DISCARDED_BYTES;
-  if (isShort || isLong || headers.has("expect") || body === null) return;
+  const { headers, world, bodyBytes } = call;
+  const rest = length === null ? null : length - bodyBytes;
+  const isShort = rest !== null && rest <= MAX_BUFFERED_BYTES;
+  const isLong = rest !== null && rest > MAX_DISCARDED_BYTES;
+  const isHeldBack = bodyBytes === 0 && headers.has("expect");
+  if (isShort || isLong || isHeldBack || body === null || body.locked) return;
   const reader = body.getReader();
-  let go = () => {};
+  const cancellation = new Cancellation();
+  const client = call.clientOf();
   const discard: Discard = {
+    client,
     bytes: 0,
     end() {
       discards.delete(discard);
-      waiting.delete(go);
-      go();
+      cancellation.cancel(null);
       reader.cancel().catch(() => {});
     },
   };
@@ -73,7 +85,7 @@ export async function discardBody(
     else cancelCheck = world.after(INTERVAL_MS, () => check(bytes));
   }
 
-  if (discards.size >= MAX_DISCARDS) leastOf(discards).end();
+  if (discards.size >= MAX_DISCARDS) leastOfMost(client).end();
   discards.add(discard);
   try {
     let turn = { bytes: 0, pieces: 0 };
@@ -81,12 +93,12 @@ export async function discardBody(
       const { done, value } = await reader.read();
       if (done) return;
       discard.bytes += value.length;
+      call.bodyBytes += value.length;
       turn.bytes += value.length;
       turn.pieces++;
       if (turn.bytes < MAX_TURN_BYTES && turn.pieces < MAX_TURN_PIECES) continue;
       await new Promise<void>((resolve) => {
-        go = resolve;
-        waiting.add(go);
+        waiting.push({ client, cancellation }, () => resolve());
         planTurn(world);
       });
       turn = { bytes: 0, pieces: 0 };
@@ -99,22 +111,26 @@ export async function discardBody(
   }
 }
 
-/** Returns the body of which least has come: one that is written beats one whose client waits. */
-function leastOf(all: ReadonlySet<Discard>): Discard {
-  return [...all].reduce((least, one) => one.bytes < least.bytes ? one : least);
+/**
+ * Returns the body of which least has come, among those of the client that has most with a further
+ * one of `newcomer`: strangers end none of others, and one that is written beats one whose client
+ * waits.
+ */
+function leastOfMost(newcomer: string): Discard {
+  const counts = new Map([[newcomer, 1]]);
+  for (const { client } of discards) counts.set(client, (counts.get(client) ?? 0) + 1);
+  const most = Math.max(...counts.values());
+  return [...discards].filter(({ client }) => counts.get(client) === most)
+    .reduce((least, one) => one.bytes < least.bytes ? one : least);
 }
 
-/** Plans the next turn, which is that of the body that waits longest. */
+/** Plans the next turn; turns go round among the clients. */
 function planTurn(world: Pick<World, "after">) {
   if (hasNextTurn || waiting.size === 0) return;
   hasNextTurn = true;
   world.after(0, () => {
     hasNextTurn = false;
-    const [go] = waiting;
-    if (go !== undefined) {
-      waiting.delete(go);
-      go();
-    }
+    waiting.shift();
     planTurn(world);
   });
 }

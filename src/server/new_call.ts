@@ -50,6 +50,7 @@ export function newCall(
       client,
       refuseRead: () => request.method === "GET" ? refuseResponse(call) : null,
     }),
+    clientOf: client,
     turns: clientTurns(state.turns, client),
     world,
     metrics,

@@ -22,11 +22,11 @@ type Bytes = Uint8Array<ArrayBuffer>;
 /**
  * Reads the body of a request into one buffer that grows with the bytes received, never by the
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
- * memory of the gateway, and as `request_timeout` when no byte arrives for `timeoutMs`, or tiny
- * chunks bring too little in this time; a read of the body may then still be pending. The first
- * `MAX_SMALL_BODY_BYTES` are read without turns of the event loop, and the first
- * `MAX_BEGINNING_BYTES` unless many calls are in flight, but tiny chunks have turns; the system
- * holds the rest back. `declared` is the content length, which the runtime enforces.
+ * memory of the gateway; the rest of the body may then be read by others. Refused as
+ * `request_timeout` when it is not complete and brings less than `MIN_PROGRESS_BYTES` in
+ * `timeoutMs`. The first `MAX_SMALL_BODY_BYTES` are read without turns of the event loop, and the
+ * first `MAX_BEGINNING_BYTES` unless many calls are in flight, but tiny chunks have turns; the
+ * system holds the rest back. `declared` is the content length, which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -65,8 +65,9 @@ export const MAX_SMALL_BODY_BYTES = 32 * 1024;
  */
 const MAX_BEGINNING_BYTES = 256 * 1024;
 
-/** Bytes that a body in tiny chunks, or a WebSocket message, brings within the timeout. */
-export const MIN_PROGRESS_BYTES = 32 * 1024;
+/** Bytes that a body in a stream, or a WebSocket message, brings within the timeout. */
+const MIN_PROGRESS_KIB = 32;
+export const MIN_PROGRESS_BYTES = MIN_PROGRESS_KIB * 1024;
 
 /**
  * Reads of a body, and bytes of each on average, below which its chunks are tiny. Each chunk costs
@@ -126,13 +127,11 @@ function receiveInto(
   const length = source.isBounded ? declared : null;
   let size = 0;
   let reads = 0;
-  let progressedAt = world.now();
+  /** The time and the size at which the body had last brought enough. */
+  let progress = { at: world.now(), size };
   /** Time since which a read waits for its turn; null if none does. */
   let waitingSince: number | null = null;
-  let waitedMs = 0;
   let isStopped = false;
-  /** The beginning of the time in which tiny chunks bring the least progress. */
-  let window = { at: progressedAt, size, reads, waitedMs };
   let cancelDeadline = world.after(timeoutMs, checkProgress);
   const { promise, resolve } = Promise.withResolvers<Result<readonly Bytes[]>>();
   readNext();
@@ -148,11 +147,11 @@ function receiveInto(
     waitingSince = since;
     turn.then(() => {
       waitingSince = null;
-      const ms = world.now() - since;
-      waitedMs += ms;
-      // The wait does not count for the timeout; empty pieces, which HTTP/2 permits, give no time.
-      progressedAt += ms;
-      if (cancellation.isCancelled) stop(cancelled(cancellation.reason));
+      if (isStopped) return;
+      // The wait does not count for the timeout. For tiny chunks it is no excuse: as long as all
+      // places are taken by such bodies it is long.
+      if (!isTiny()) progress.at += world.now() - since;
+      if (cancellation.isCancelled) abandon(cancelled(cancellation.reason));
       else read();
     });
   }
@@ -183,11 +182,14 @@ function receiveInto(
       else storage.append(value);
       size += arrived;
       call.bodyBytes += arrived;
-      if (arrived > 0) progressedAt = world.now();
+      if (size - progress.size >= MIN_PROGRESS_BYTES) progress = { at: world.now(), size };
       const stopped = size > maxBytes
         ? tooLarge(maxBytes)
         : holdBody(call, arrived) ?? onBytes?.(value) ?? null;
-      if (stopped !== null) return stop(stopped);
+      if (stopped !== null) {
+        source.release();
+        return end(stopped);
+      }
     }
     if (size === length && !done) source.drain();
     if (done || size === length) {
@@ -198,29 +200,13 @@ function receiveInto(
   }
 
   function checkProgress() {
-    const at = world.now();
-    const idleMs = waitingSince === null ? at - progressedAt : 0;
-    if (idleMs >= timeoutMs) return end(stalled(timeoutMs));
-    if (at - window.at >= timeoutMs) {
-      const next = { at, size, reads, waitedMs: waitedMs + at - (waitingSince ?? at) };
-      if (isTiny() && bringsTooLittle(next)) return stop(tooLittle(timeoutMs));
-      window = next;
-    }
-    const leftMs = Math.min(timeoutMs - idleMs, window.at + timeoutMs - at);
-    cancelDeadline = world.after(leftMs, checkProgress);
+    const waitedMs = waitingSince === null || isTiny() ? 0 : world.now() - waitingSince;
+    const leftMs = progress.at + waitedMs + timeoutMs - world.now();
+    if (leftMs > 0) cancelDeadline = world.after(leftMs, checkProgress);
+    else abandon(tooSlow(timeoutMs));
   }
 
-  /**
-   * True if tiny chunks brought too little, unless they were few because their client is slow. The
-   * wait for turns is no excuse: as long as all places are taken by such bodies it is long.
-   */
-  function bringsTooLittle(next: typeof window): boolean {
-    return next.size - window.size < MIN_PROGRESS_BYTES &&
-      (next.reads - window.reads >= MIN_TINY_READS ||
-        next.waitedMs - window.waitedMs >= timeoutMs / 2);
-  }
-
-  function stop(failed: Failed) {
+  function abandon(failed: Failed) {
     isStopped = true;
     source.cancel();
     end(failed);
@@ -255,19 +241,11 @@ function incomplete(timeoutMs: number): Failed {
   );
 }
 
-function stalled(timeoutMs: number): Failed {
+function tooSlow(timeoutMs: number): Failed {
+  const time = formatDuration(timeoutMs);
   return refuse(
     "request_timeout",
-    `No more of the request body came for ${formatDuration(timeoutMs)}; send the request again.`,
-  );
-}
-
-function tooLittle(timeoutMs: number): Failed {
-  return refuse(
-    "request_timeout",
-    `The tiny chunks of the request body brought less than ${MIN_PROGRESS_BYTES / 1024} KiB in ${
-      formatDuration(timeoutMs)
-    }; send larger ones.`,
+    `Less than ${MIN_PROGRESS_KIB} KiB more of the request body came in ${time}; send it faster.`,
   );
 }
 
@@ -283,6 +261,8 @@ interface Source {
    * then.
    */
   drain(): void;
+  /** Gives the body to the next reader; no read may be pending. */
+  release(): void;
   cancel(): void;
 }
 
@@ -297,6 +277,7 @@ function newSource(body: ReadableStream<Bytes>): Source {
       isBounded: true,
       read: (into) => reader.read(into),
       drain: () => void reader.read(new Uint8Array(1)).catch(() => {}),
+      release: () => reader.releaseLock(),
       cancel: () => void reader.cancel().catch(() => {}),
     };
   } catch {
@@ -305,6 +286,7 @@ function newSource(body: ReadableStream<Bytes>): Source {
       isBounded: false,
       read: () => reader.read(),
       drain: () => void reader.read().catch(() => {}),
+      release: () => reader.releaseLock(),
       cancel: () => void reader.cancel().catch(() => {}),
     };
   }

@@ -38,8 +38,10 @@ export interface Admission {
    * limit: its bytes count no more, and its `drop` is called.
    */
   holdGrowing(holder: string, bytes: number, drop: () => void): void;
-  /** Calls `free` once when an admitted call is released. */
+  /** Calls `free` once when the body of an admitted call is freed. */
   onRelease(id: string, free: () => void): void;
+  /** Frees the bytes of the request body of a call, which keeps its slot. */
+  freeBody(id: string): void;
   /**
    * Releases the slot and the bytes of a call. No effect the second time, or for an unknown call.
    */
@@ -170,6 +172,15 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     return true;
   }
 
+  function freeBody(id: string) {
+    const bytes = held.get(id) ?? 0;
+    if (bytes > 0) held.set(id, 0);
+    total -= bytes;
+    if (memory.size === 0) return;
+    memory.get(id)?.();
+    memory.delete(id);
+  }
+
   return {
     admit(id) {
       if (held.size >= max_concurrent_requests) return false;
@@ -199,13 +210,11 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },
+    freeBody,
     release(id) {
-      total -= held.get(id) ?? 0;
+      freeBody(id);
       held.delete(id);
       if (responses.size > 0) setResponse(id, 0, null);
-      if (memory.size === 0) return;
-      memory.get(id)?.();
-      memory.delete(id);
     },
     bodyBytesOf: (id) => held.get(id) ?? 0,
     count: () => held.size,

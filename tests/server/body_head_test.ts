@@ -41,6 +41,20 @@ Deno.test("a body with both a length and chunks is refused on every endpoint, an
   }
 });
 
+Deno.test("a transfer coding besides chunked is refused, and the connection ends", async () => {
+  await using gateway = serveGateway(NOWHERE);
+  for (const coding of ["gzip, chunked", "chunked, chunked", "identity, Chunked"]) {
+    for (const path of ["/v1/chat/completions", "/health"]) {
+      const request = head(path, `transfer-encoding: ${coding}`) + "2\r\n{}\r\n0\r\n\r\n";
+      const answer = await untilClosed(gateway.url, request + request);
+      assertMatch(answer, /^HTTP\/1\.1 400 /, coding);
+      assertMatch(answer, /"code":"invalid_request_framing"/, coding);
+      assertMatch(answer, /connection: close/i);
+      assertEquals(answer.match(/HTTP\/1\.1 \d+/g)?.length, 1, "what follows is not read");
+    }
+  }
+});
+
 Deno.test("a length and chunks are refused where no body is read, too, and the connection ends", async () => {
   await using gateway = serveGateway(NOWHERE);
   const socket = [

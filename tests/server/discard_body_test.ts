@@ -6,7 +6,7 @@ import { endpointAt } from "../observe/reports.ts";
 import { configOf } from "../config/parse.ts";
 import { assertEquals, assertMatch } from "../support/assert.ts";
 import { twoKeys } from "../support/client_keys.ts";
-import { oneProvider } from "../support/gateway.ts";
+import { oneProvider, testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
 import { connectRaw } from "./raw_connection.ts";
@@ -19,6 +19,7 @@ function discarding(
   pull: (controller: ReadableStreamDefaultController<Uint8Array>) => void | Promise<void>,
   headers: Readonly<Record<string, string>> = {},
   world = scriptedWorld(),
+  hostname = "192.0.2.1",
 ) {
   const gateway = newGateway(compile(configOf(oneProvider("http://up.test")), 1), world, []);
   let pieces = 0, isOver = false, isCancelled = false;
@@ -30,7 +31,8 @@ function discarding(
     cancel: () => void (isCancelled = true),
   }, { highWaterMark: 0 });
   const request = new Request(`http://localhost${PATH}`, { method: "POST", headers, body });
-  const call = newCall(gateway, request, PATH, endpointAt(PATH));
+  const remoteAddr = { transport: "tcp", hostname, port: 1 } as const;
+  const call = newCall(gateway, request, PATH, endpointAt(PATH), { remoteAddr });
   const over = discardBody(call, request, length).then(() => isOver = true);
   return {
     world,
@@ -67,6 +69,61 @@ Deno.test("a client that writes the whole of a large body first reads the respon
     assertMatch(head, /^HTTP\/1\.1 4(01|04|13) /);
     assertMatch(await client.receiveUntil("more than the response"), /"error"/);
   }
+});
+
+const ADA = "authorization: Bearer key-of-ada\r\n";
+
+for (
+  const [refused, status, path, type] of [
+    ["in chunks above the limit", 413, PATH, "application/json"],
+    ["without a boundary", 400, "/v1/files", "multipart/form-data"],
+    ["that is no form", 400, "/v1/files", "application/json"],
+    ["with a wrong part", 400, "/v1/files", "multipart/form-data; boundary=b"],
+    ["above max_upload", 413, "/v1/files", "multipart/form-data; boundary=b"],
+    ["above the body memory", 503, PATH, "application/json"],
+  ] as const
+) {
+  Deno.test(`a client that writes the whole of a body ${refused} first reads the response that refuses it`, async () => {
+    const limits = status === 503 ? "max_body_memory: 1048576" : "max_upload: 5242880";
+    await using served = socketGateway(
+      `${oneProvider("http://127.0.0.1:1/v1")}${twoKeys()}server: {${limits}}\n`,
+    );
+    const { host } = new URL(served.url);
+    const part = '--b\r\ncontent-disposition: form-data; name="file"\r\n\r\n';
+    const size = status === 413 ? 15 * MIB : 8 * MIB;
+    const body = (status === 413 ? part : `--b\r\n\r\n\r\n${part}`) + "x".repeat(size);
+    await using client = await connectRaw(served.url);
+    const isSent = await client.send(
+      `POST ${path} HTTP/1.1\r\nhost: ${host}\r\n${ADA}content-type: ${type}\r\n` +
+        `transfer-encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    );
+    assertEquals(isSent, true);
+    assertMatch(await client.receiveUntil("\r\n\r\n"), new RegExp(`^HTTP/1\\.1 ${status} `));
+    assertMatch(await client.receiveUntil("more than the response"), /"error"/);
+  });
+}
+
+Deno.test("a body that is refused while it is read is not held while its rest is discarded", async () => {
+  const world = scriptedWorld();
+  const { app, gateway } = testGateway(oneProvider("http://up.test"), world);
+  let pieces = 0;
+  const resting = Promise.withResolvers<void>();
+  const body = new ReadableStream<Uint8Array>({
+    pull(controller) {
+      pieces++;
+      if (pieces <= 11) return controller.enqueue(new Uint8Array(MIB));
+      resting.resolve();
+      return never();
+    },
+  }, { highWaterMark: 0 });
+  const headers = { "transfer-encoding": "chunked" };
+  let isOver = false;
+  const answering = app(new Request(`http://localhost${PATH}`, { method: "POST", headers, body }))
+    .finally(() => isOver = true);
+  await Promise.race([resting.promise, answering]);
+  assertEquals([isOver, gateway.state.admission.bodyBytes()], [false, 0]);
+  await world.advance(500);
+  assertEquals((await answering).status, 413);
 });
 
 Deno.test("a response does not wait for a body that comes slowly, for long, or for more than 12 MiB", async () => {
@@ -167,6 +224,60 @@ Deno.test("the 65th body that is discarded ends the one of which least has come"
     await world.advance(1_000);
     await over;
   }
+});
+
+Deno.test("the 65th body that is discarded ends one of the client that has most of them", async () => {
+  const world = scriptedWorld();
+  const begin = (hostname: string, bytes: number) => {
+    const one = discarding(
+      null,
+      (controller) =>
+        one.state().pieces === 1 ? controller.enqueue(new Uint8Array(bytes)) : never(),
+      {},
+      world,
+      hostname,
+    );
+    return one;
+  };
+  const strangers = Array.from({ length: 63 }, (_, at) => begin("192.0.2.1", 9_000 - at));
+  const honest = [begin("192.0.2.2", 1)];
+  await world.advance(0);
+  for (const hostname of ["192.0.2.2", "192.0.2.1", "192.0.2.3"]) {
+    const [least] = strangers.splice(-1);
+    const next = begin(hostname, 9_500);
+    (hostname === "192.0.2.1" ? strangers : honest).unshift(next);
+    await world.advance(0);
+    assertEquals(least?.state().isOver, true, hostname);
+    assertEquals([...strangers, ...honest].some((one) => one.state().isOver), false);
+  }
+  await world.advance(1_000);
+  for (const { over } of [...strangers, ...honest]) await over;
+});
+
+Deno.test("the turns of bodies that are discarded go round among the clients", async () => {
+  const { world, turns } = turningWorld();
+  const reads = [0, 0, 0, 0];
+  const all = reads.map((_, at) =>
+    discarding(
+      null,
+      (controller) => {
+        reads[at]!++;
+        controller.enqueue(new Uint8Array(1));
+      },
+      {},
+      world,
+      at < 3 ? "192.0.2.1" : "192.0.2.2",
+    )
+  );
+  await world.advance(0);
+  for (let turn = 0; turn < 6; turn++) {
+    turns.shift()?.();
+    await world.advance(0);
+  }
+  assertEquals(reads, [32, 32, 32, 64]);
+  await world.advance(5_000);
+  await Promise.all(all.map(({ over }) => over));
+  turns.shift()?.();
 });
 
 Deno.test("a client that leaves within a body that is discarded ends the wait", async () => {

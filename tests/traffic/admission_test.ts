@@ -47,6 +47,23 @@ Deno.test("the memory of a body is freed once, when its call is released", () =>
   assertEquals(freed, ["b", "a"]);
 });
 
+Deno.test("a call whose body is freed keeps its place", () => {
+  const admission = newAdmission({
+    max_concurrent_requests: 9,
+    max_body_memory: 10,
+    max_response_memory: 10,
+  });
+  let freed = 0;
+  admission.admit("a");
+  admission.onRelease("a", () => freed++);
+  admission.hold("a", 9);
+  admission.freeBody("a");
+  assertEquals([freed, admission.bodyBytes(), admission.count()], [1, 0, 1]);
+  admission.hold("a", 3);
+  admission.release("a");
+  assertEquals([freed, admission.bodyBytes(), admission.count()], [1, 0, 0]);
+});
+
 Deno.test("above the limit of body memory the largest unfinished message is dropped, also for a body", () => {
   const admission = newAdmission({
     max_concurrent_requests: 9,

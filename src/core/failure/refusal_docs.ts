@@ -17,8 +17,9 @@ const ISOLATED_CURE = "A key with `isolate_clients` needs `adopt_unknown: true` 
 export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   invalid_request_framing: {
     cause:
-      "The request has both `Content-Length` and `Transfer-Encoding`. The connection is closed.",
-    cure: "Send one of the two headers. Check proxies between the client and the gateway.",
+      "The request has both `Content-Length` and `Transfer-Encoding`, or a transfer coding besides `chunked`. The connection is closed.",
+    cure:
+      "Send one of the two headers, and no transfer coding but `chunked`. Check proxies between the client and the gateway.",
     example: "The request has both Content-Length and Transfer-Encoding; send one of them.",
   },
   invalid_host: {
@@ -269,10 +270,10 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   },
   request_timeout: {
     cause:
-      "No byte of the request body arrived for `server.body_timeout`, a JSON body of at most 32 KiB was not complete after it, or chunks of less than 128 bytes brought less than 32 KiB in it. The connection is closed.",
+      "The request body brought less than 32 KiB within `server.body_timeout`, and was not complete then. The connection is closed.",
     cure:
-      "Send the request again, tiny chunks in larger ones. Raise `server.body_timeout` for slow clients.",
-    example: "No more of the request body came for 30s; send the request again.",
+      "Send the request again, faster, and not in tiny chunks. Raise `server.body_timeout` for slow clients.",
+    example: "Less than 32 KiB more of the request body came in 30s; send it faster.",
   },
   request_too_large: {
     cause:

@@ -48,16 +48,22 @@ export function newAdmission({ generation, hostname }: Gateway): Admission {
 }
 
 /**
- * Returns the refusal of a request with both Content-Length and Transfer-Encoding. A proxy in front
- * of the gateway may have used either header (request smuggling), so the connection ends, even if
- * the body is ignored.
+ * Returns the refusal of a request with both Content-Length and Transfer-Encoding, or with a
+ * transfer coding besides `chunked`, which the runtime does not decode. A proxy in front of the
+ * gateway may have read another body (request smuggling), so the connection ends, even if the body
+ * is ignored.
  */
 function refuseFraming({ headers, responseHeaders }: Call): Failed | null {
-  if (!headers.has("transfer-encoding") || !headers.has("content-length")) return null;
+  const coding = headers.get("transfer-encoding");
+  if (coding === null) return null;
+  const hasBoth = headers.has("content-length");
+  if (!hasBoth && coding.trim().toLowerCase() === "chunked") return null;
   responseHeaders["connection"] = "close";
   return refuse(
     "invalid_request_framing",
-    "The request has both Content-Length and Transfer-Encoding; send one of them.",
+    hasBoth
+      ? "The request has both Content-Length and Transfer-Encoding; send one of them."
+      : "The request has a transfer coding besides 'chunked'; send it without.",
   );
 }
 

@@ -55,6 +55,7 @@ export function newTurnCalls(gateway: Gateway, handshake: Call, peer: Peer) {
           client,
           refuseRead: () => null,
         }),
+        clientOf: client,
         turns: clientTurns(state.turns, client),
         headers,
         cancellation,
