@@ -99,6 +99,8 @@ export function scriptedListener(
       const { promise: completed, resolve, reject } = Promise.withResolvers<void>();
       const remoteAddr = { transport: "tcp", hostname: "127.0.0.1", port } as const;
       const request = new Request(url, { method, headers: { ...headers } });
+      // The runtime gives it as it was sent.
+      Object.defineProperty(request, "url", { value: url });
       const only = onlySocket(port);
       return {
         peer: answered(connections.enter(request, { remoteAddr, completed }), port),

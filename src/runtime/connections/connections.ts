@@ -37,6 +37,12 @@ export interface Connections {
 const MAX_UNREAD_MS = 1_000;
 
 /**
+ * Sockets on which the client's remote end has further ones. The heads that they hide have this
+ * bound: up to 400 KB on each.
+ */
+const MAX_SHARED_SOCKETS = 256;
+
+/**
  * Returns the supervision of the client connections of the listener at `address`. Connections that
  * are idle for longer than the limits, and those whose client takes its responses too slowly, are
  * closed, which the runtime itself never does. Sweeps over the descriptors of the process find the
@@ -54,12 +60,15 @@ export function newConnections(
   const isOurs = localEnds(address);
   /** Number of the latest sweep. */
   let sweep = 0;
+  /** Sockets with further ones of their remote end that this sweep has found. */
+  let sharedCount = 0;
   const heads = newUnfinishedHeads(sockets, clock);
   const states = newSocketStates(sockets, clock, heads);
   const sweeps = newSweeps(sockets, clock, limits, {
     look: () => finder.keepLowestFree(),
     begin() {
       sweep++;
+      sharedCount = 0;
       finder.swept();
     },
     visit(descriptor) {
@@ -154,6 +163,8 @@ export function newConnections(
 
   function inspect(connection: Connection, descriptor: number) {
     connection.sweep = sweep;
+    const isAlone = connection.others === null;
+    if (!isAlone && ++sharedCount > MAX_SHARED_SOCKETS) return sockets.abort(descriptor);
     const traffic = sockets.traffic(descriptor);
     if (traffic === null) return;
     // Its first bytes were accepted, so it is not one of HTTP/2.
@@ -168,7 +179,6 @@ export function newConnections(
     const speaksHttp2 = connection.requests === 0 && traffic.writtenBytes > 0;
     if (speaksHttp2 && !limits.http2) return sockets.abort(descriptor);
     // The requests in flight may be those of another socket.
-    const isAlone = connection.others === null;
     const isUnsure = !isAlone || connection.lookedRequests === null;
     if (connection.inFlight === 0 || isUnsure) heads.look(connection, traffic, { isAlone });
     if (requestsOn(connection) > 0) return;

@@ -515,3 +515,24 @@ Deno.test("the filter of a connection is removed once, after its first bytes", a
   await listener.world.advance(20_000);
   assertEquals(listener.sockets.accepting.includes(7), true, "a client that comes back");
 });
+
+Deno.test("a request counts with the bytes of its path, which may have raw UTF-8", async () => {
+  using listener = scriptedListener(LIMITS);
+  const [socket] = connectAll(listener, [0]);
+  const path = "日".repeat(9_000);
+  for (let count = 0; count < 4_000; count++) {
+    if (socket !== undefined) listener.receive(socket, 3 * path.length);
+    await listener.request(40_001, { host: "localhost" }, "GET", `http://localhost/${path}`).end();
+  }
+  await listener.world.advance(TWO_SWEEPS_MS);
+  assertEquals(listener.shutDown(), []);
+});
+
+Deno.test("connections that share their remote end with another one are at most 256", async () => {
+  using listener = scriptedListener(LIMITS, 1_024);
+  for (let at = 0; at < 300; at++) listener.connect(5 + at, 40_001 + Math.floor(at / 2));
+  for (let at = 300; at < 310; at++) listener.connect(5 + at, 40_001 + at);
+  await listener.world.advance(TWO_SWEEPS_MS);
+  const ended = listener.shutDown();
+  assertEquals([ended.length, Math.max(...ended) < 305], [300 - 256, true]);
+});
