@@ -39,3 +39,24 @@ Deno.test("records above 64 KiB are read for counts in turns, of which each read
   );
   assertEquals([counts.usage?.total, body.turns()], [3, 7]);
 });
+
+Deno.test("nothing is read after the last record of a stream, whose provider may keep its connection open", async () => {
+  const ends = [
+    "data: [DONE]",
+    `data: {"type":"message_stop"}`,
+    ...["completed", "incomplete", "failed"].map((end) => `data: {"type": "response.${end}"}`),
+    `data: {"model":"m","done":true}`,
+  ];
+  for (const end of ends) {
+    const body = bodyOf("data: {}\n\n", `${end}\n\n`, "data: {}\n\n");
+    const source = newRecordReader(body, newSseFraming());
+    await readCounts(null, source, newLargeCounts(body), Infinity, () => {});
+    assertEquals(await body.read(), success(encoder.encode("data: {}\n\n")), end);
+  }
+  // Arguments of a call are no end.
+  const call = `data: {"message":{"tool_calls":[{"function":{"arguments":{"done":true}}}]}}`;
+  const body = bodyOf(`${call}\n\n`, "data: {}\n\n");
+  const source = newRecordReader(body, newSseFraming());
+  await readCounts(null, source, newLargeCounts(body), Infinity, () => {});
+  assertEquals(await body.read(), success(null));
+});
