@@ -2,6 +2,7 @@ import type { BilledUnits, Usage } from "../core/stream/events.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import type { Target, UpstreamRequest } from "../wires/wire.ts";
+import { hasLastOutput } from "../wires/reported_usage.ts";
 import { countedBytes } from "./text_bytes.ts";
 import { streamedTextBytes, wholeTextBytes } from "./written_text.ts";
 
@@ -61,6 +62,7 @@ interface OpenAttempt {
 export class Meter {
   readonly #uses: MeteredUse[] = [];
   #attempt: OpenAttempt | null = null;
+  #reading: Promise<void> | null = null;
 
   /** Begins an attempt, just before its request is sent. */
   begin(candidate: MeteredRequest): void {
@@ -126,8 +128,21 @@ export class Meter {
       const units = isWanted ? requestUnits : null;
       return this.#add(attempt, usage, usage === null && isAudio(units), units);
     }
-    const used = estimate(attempt, usage);
+    const known = isWanted && usage !== null ? unfinished(usage, attempt.textBytes) : usage;
+    const used = estimate(attempt, known);
     this.#add(attempt, used, used !== usage);
+  }
+
+  /**
+   * The counts of the attempt are read after its response has ended: `reading` is done with them.
+   */
+  awaits(reading: Promise<void>): void {
+    this.#reading = reading;
+  }
+
+  /** Resolves when all counts are read; null if none are awaited. */
+  get reading(): Promise<void> | null {
+    return this.#reading;
   }
 
   /** Returns what all attempts have used. An attempt that has not ended counts as broken off. */
@@ -160,6 +175,15 @@ function isAudio(units: BilledUnits | null): boolean {
 
 function unknown(): null {
   return null;
+}
+
+/**
+ * Returns the counts of a response that has not ended: some providers send zeros until its end,
+ * which count nothing.
+ */
+function unfinished(usage: Usage, textBytes: number): Usage | null {
+  if (usage.input === 0) return hasLastOutput(usage) ? { ...usage, unknown: "input" } : null;
+  return usage.output === 0 && textBytes > 0 ? { ...usage, isEarly: true } : usage;
 }
 
 /**

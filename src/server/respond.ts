@@ -20,6 +20,7 @@ import type { Pace } from "./pace.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { heldBytes } from "../store/retention.ts";
 import { chargeCall } from "./charge.ts";
+import { internalError } from "./internal_error.ts";
 import type { Flusher } from "./flusher.ts";
 import { type HeaderPair, newResponse, setField } from "../runtime/new_response.ts";
 import { type BodyEnding, type ResponseEnding, streamBody } from "./stream_body.ts";
@@ -300,9 +301,16 @@ function finishWhenTaken(
 /**
  * Ends a call whose response has ended or was aborted: completes its report, removes it from the
  * calls in flight, charges its client, releases its concurrency slot and its memory, and passes the
- * call to `ended`.
+ * call to `ended`. Counts that are still read are awaited.
  */
-export function finishCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
+export function finishCall(call: Call, responder: Responder, ending: ResponseEnding): void {
+  const reading = call.client.meter?.reading ?? null;
+  if (reading === null) return endCall(call, responder, ending);
+  void reading.catch((error: unknown) => internalError(call, error))
+    .then(() => endCall(call, responder, ending));
+}
+
+function endCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
   const { id, report, world, state, cancellation, generation } = call;
   report.ms.total = world.now() - report.began;
   if (report.failure === null && !isWhole) {

@@ -1,33 +1,52 @@
 import type { Usage } from "../core/stream/events.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
-import { parseJson } from "../core/json/json.ts";
-import { MAX_SCANNED_CHARS } from "../access/written_text.ts";
+import { isObject, parseJson } from "../core/json/json.ts";
+import { MAX_SCANNED_CHARS, streamedTextBytes, type TextMember } from "../access/written_text.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
-import { mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
+import { hasLastOutput, mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
 import type { LargeCounts, LargeCountsReader } from "./large_counts.ts";
 import type { RecordReader } from "./record_reader.ts";
 
-/** End of a choice in a chunk of chat or text completions, which precedes the counts. */
-const FINISH = /"finish_reason"\s*:\s*"/;
-
 /**
- * End of a block or item of the Messages and Responses APIs, of which the last one precedes the
- * counts.
+ * End of a choice in a chunk of chat or text completions, or of a block or item of the Messages and
+ * Responses APIs: the last one precedes the counts.
  */
-const ITEM_END = /"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
+const PART_END =
+  /"finish_reason"\s*:\s*"[^"]|"type"\s*:\s*"(?:content_block_stop|response\.[a-z_.]+\.done)"/;
+
+/** Types of the last events of a stream. */
+const STREAM_ENDS = [
+  "message_stop",
+  "response.completed",
+  "response.incomplete",
+  "response.failed",
+  "response.cancelled",
+  "response.canceled",
+];
+
+/** A member of the last record of a stream, which may also be within it. */
+const STREAM_END = new RegExp(`"type"\\s*:\\s*"(?:${STREAM_ENDS.join("|")})"|"done"\\s*:\\s*true`);
 
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
 /**
- * True if the latest records of a stream end a choice or an item, so that its token counts may
- * follow soon.
+ * Returns the watch for the end of the text in a stream, after which its token counts may follow
+ * soon. `member` is that of its text. What is neither text nor counts, such as a ping or the result
+ * of a filter, changes nothing.
  */
-export function areCountsAwaited(source: RecordReader, known: Usage | null): boolean {
-  const latest = source.latest();
-  if (known === null && latest.some(({ data }) => FINISH.test(data))) return true;
-  const end = latest.findLastIndex(({ data }) => ITEM_END.test(data));
-  return end >= 0 && latest.slice(end + 1).every(({ data }) => countsIn(data) === null);
+export function newTextEnd(member?: TextMember) {
+  let isEnded = false;
+  return {
+    read(records: readonly StreamRecord[]): void {
+      for (const { data } of records) {
+        if (PART_END.test(data)) isEnded = true;
+        else if (isEnded && streamedTextBytes(data, member) > 0) isEnded = false;
+      }
+    },
+    /** True if the text has ended and `known` are not its last counts. */
+    areCountsAwaited: (known: Usage | null): boolean => isEnded && !hasLastOutput(known),
+  };
 }
 
 /**
@@ -55,6 +74,16 @@ export async function withLatest(
   return { usage, textBytes };
 }
 
+/** True for the last record of a stream, after which a provider may keep its connection open. */
+export function isStreamEnd({ data }: StreamRecord): boolean {
+  if (data === "[DONE]") return true;
+  if (!STREAM_END.test(data)) return false;
+  if (data.length > MAX_UNSCANNED_CHARS) return true;
+  const value = parseJson(data);
+  return isObject(value) &&
+    (value.done === true || STREAM_ENDS.some((type) => type === value.type));
+}
+
 /** Returns the counts in a short record; null for a long one, which is not parsed at once. */
 function countsIn(data: string): Usage | null {
   if (data.length > MAX_UNSCANNED_CHARS) return null;
@@ -63,7 +92,7 @@ function countsIn(data: string): Usage | null {
 }
 
 /**
- * Reads a stream to its end without a translation, and returns the same of all its records.
+ * Reads a stream to its last record without a translation, and returns the same of all of them.
  * `onRead` is called with them, so that their text is counted. One above 1 MiB that is cut off is
  * all text. `countedChars` is of the records before.
  */
@@ -78,7 +107,7 @@ export async function readCounts(
   let { usage, textBytes } = await withLatest(known, source, largeCounts, countedChars);
   for (;;) {
     const before = source.latest();
-    if (before.some(({ data }) => data === "[DONE]")) return { usage, textBytes };
+    if (before.some(isStreamEnd)) return { usage, textBytes };
     const group = await source.next();
     // The end of a body without records makes one of all its text.
     if (source.latest() !== before) {

@@ -26,7 +26,7 @@ import { isChargedKey } from "../access/permissions.ts";
 import { finishOutcome, storeSentValues, storeValuesOf } from "../redaction/finish_outcome.ts";
 import { newResponseMemory } from "../traffic/call_memory.ts";
 import { recognise } from "../wires/host_errors.ts";
-import { reportedUsage } from "../wires/reported_usage.ts";
+import { hasLastOutput, reportedUsage } from "../wires/reported_usage.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import { type Failover, secretsOf, type StreamDelivery, type Wire } from "../wires/wire.ts";
 import { type AttemptTimer, newAttemptTimer } from "./attempt_timer.ts";
@@ -45,7 +45,7 @@ import { commit, contentFiltered, TOO_MUCH_WAITING, uncommitted } from "./delive
 import type { Hold } from "./hold.ts";
 import { candidateHeaders, clientResponseHeaders } from "./headers.ts";
 import { type LargeCounts, newLargeCounts } from "./large_counts.ts";
-import { areCountsAwaited, readCounts, withLatest } from "./late_counts.ts";
+import { isStreamEnd, newTextEnd, readCounts, withLatest } from "./late_counts.ts";
 import { checkJson } from "./json_bounds.ts";
 import { errorBytes, redactedFailure, rejection } from "./rejection.ts";
 import { newRecordReader } from "./record_reader.ts";
@@ -57,6 +57,15 @@ const STREAM_END_TIMEOUT_MS = 100;
 
 /** Settings of a target that no route has. */
 const NO_FAILOVER: Failover = { firstContentMs: null, contextSize: null, fallbackOn: [] };
+
+/** End of a stream that is counted now. */
+interface StreamEnd {
+  readonly failure: Failure | null;
+  /** True if the provider has ended the stream. */
+  readonly isComplete: boolean;
+  /** True if the rest of the stream is read for its counts. */
+  readonly readsOn: boolean;
+}
 
 /** Events of one attempt. */
 export interface AttemptEvents {
@@ -272,7 +281,8 @@ export async function open(
       report.usage = outcome.usage;
       report.units = outcome.units ?? null;
       // A body that is not parsed for its members is not parsed for an estimate either.
-      meter?.complete(outcome, outline.value === null ? whole.body : null);
+      if (outcome.isFailed === true) meter?.fail(outcome.usage, false);
+      else meter?.complete(outcome, outline.value === null ? whole.body : null);
       const storing = storeFinished(outcome);
       const stored = storing === null ? null : await storing;
       if (stored?.ok === false) return stored;
@@ -288,8 +298,12 @@ export async function open(
       reader,
       span === null ? null : (records) => span.receivedRecords(records),
     );
+    const textEnd = newTextEnd(candidate.textMember ?? wire.textMember);
     let isReadingOn = false;
-    isLate = () => isCharged && (isReadingOn || areCountsAwaited(source, translation.usage()));
+    // The provider bills also what a rule refuses.
+    isLate = () =>
+      isCharged && (isReadingOn || call.cancellation.reason?.kind === "response_refused" ||
+        textEnd.areCountsAwaited(translation.usage()));
     let sentChars = 0, waitingBytes = 0, holdBytes = 0;
     memory.measureBy(() =>
       source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
@@ -311,7 +325,12 @@ export async function open(
         waitingBytes = waiting;
         memory.passed();
       },
-      ...meter !== null && { onRead: (read) => meter.read(read) },
+      ...meter !== null && {
+        onRead(read) {
+          meter.read(read);
+          if (isCharged) textEnd.read(read);
+        },
+      },
       onContent() {
         timer.contentArrived();
         onContent?.();
@@ -323,47 +342,66 @@ export async function open(
         report.bug = bugText(error);
       },
       async onEnd(failure) {
-        let usage = translation.usage();
-        if (failure === null) await awaitEnd(call, body, timer);
-        else {
-          let latest: LargeCounts | null = null;
-          // The text of a record that is too large has not been counted.
-          const countedChars = isTooLarge(failure) ? 0 : Infinity;
-          if (isLate() || (isCharged && isUnusable(failure))) {
-            isReadingOn = true;
-            timer.linger();
-            latest = await readCounts(
-              usage,
-              source,
-              newLargeCounts(body),
-              countedChars,
-              (read) => meter?.read(read),
-            );
-          } else if (meter !== null) {
-            latest = await withLatest(usage, source, newLargeCounts(body), countedChars);
-          }
-          if (latest !== null) {
-            usage = latest.usage;
-            meter?.refuse(latest.textBytes);
-          }
-          span?.uses(() => usage);
-          await body.cancel();
-        }
-        span?.settle();
-        source.forget();
-        memory.end(sentChars + searchedChars());
-        timer.close();
-        // A failure before the commit may be retried: its usage counts only if the call was
-        // cancelled. The provider bills what it has sent of a held stream.
-        const isLast = isCommitted || isCancelled();
-        if (failure !== null && isLast) report.usage = usage;
-        if (failure === null) meter?.complete(translation.outcome() ?? { usage: null });
-        else meter?.fail(usage, isLast || holdBytes > 0 || isTooLarge(failure));
-        onEnd(failure === null ? null : redactedFailure(failure, secretsOf(candidate.target)));
+        const isUncounted = hasStops(candidate) && !hasLastOutput(translation.usage());
+        // The gateway ends a stream at a stop text before the last record with its counts.
+        const isComplete = failure === null &&
+          !(isUncounted && !source.latest().some(isStreamEnd));
+        if (isComplete) await awaitEnd(call, body, timer);
+        const readsOn = failure === null
+          ? !isComplete && isCharged
+          : isLate() || (isCharged && isUnusable(failure, isCommitted));
+        const ending = end({ failure, isComplete, readsOn });
+        // The client has had the end of its response.
+        if (readsOn && isCommitted) meter?.awaits(ending);
+        else await ending;
       },
     });
     if (!records.ok) return records;
     isCommitted = true;
+
+    /** Counts an attempt that ends, after the rest of its stream if that is read for its counts. */
+    async function end({ failure, isComplete, readsOn }: StreamEnd): Promise<void> {
+      let usage = translation.usage();
+      let latest: LargeCounts | null = null;
+      // The text of a record that is too large has not been counted.
+      const countedChars = failure !== null && isTooLarge(failure) ? 0 : Infinity;
+      if (readsOn) {
+        isReadingOn = true;
+        timer.linger();
+        latest = await readCounts(
+          usage,
+          source,
+          newLargeCounts(body),
+          countedChars,
+          (read) => meter?.read(read),
+        );
+      } else if (meter !== null && (failure !== null || hasStops(candidate))) {
+        latest = await withLatest(usage, source, newLargeCounts(body), countedChars);
+      }
+      if (latest !== null) {
+        usage = latest.usage;
+        meter?.refuse(latest.textBytes);
+      }
+      if (!isComplete || latest !== null) span?.uses(() => usage);
+      if (!isComplete) await body.cancel();
+      span?.settle();
+      source.forget();
+      memory.end(sentChars + searchedChars());
+      timer.close();
+      // A failure before the commit may be retried: its usage counts only if the call was
+      // cancelled. The provider bills what it has sent of a held stream.
+      const isLast = isCommitted || isCancelled();
+      if ((failure !== null || latest !== null) && isLast) report.usage = usage;
+      const outcome: Pick<Outcome, "usage" | "units" | "isFailed"> = translation.outcome() ??
+        { usage: null };
+      if (failure === null && outcome.isFailed === true) meter?.fail(usage, false);
+      else if (isComplete) meter?.complete(latest === null ? outcome : { ...outcome, usage });
+      else {
+        const isAnswer = failure === null || isLast || holdBytes > 0 || isTooLarge(failure);
+        meter?.fail(usage, isAnswer);
+      }
+      onEnd(failure === null ? null : redactedFailure(failure, secretsOf(candidate.target)));
+    }
 
     function newHold({ ms, maxBytes }: NonNullable<StreamDelivery["hold"]>): Hold {
       return {
@@ -448,11 +486,13 @@ function hasStops({ request: { promises } }: Candidate): boolean {
 
 /**
  * True if the provider continues after a stream that cannot be delivered, and then reports its
- * counts.
+ * counts; also after an error in a stream that was delivered until then.
  */
-function isUnusable(failure: Failure): boolean {
+function isUnusable(failure: Failure, isDelivered: boolean): boolean {
   const { kind } = failure;
-  return kind === "promise_broken" || kind === "invalid_upstream_response" || isTooLarge(failure);
+  const isReported = isDelivered && !isRefusal(failure) && failure.upstream !== null;
+  return isReported || kind === "promise_broken" || kind === "invalid_upstream_response" ||
+    isTooLarge(failure);
 }
 
 /** True if the provider has answered with more than can be read, which it bills. */

@@ -63,20 +63,28 @@ function wholeCount(value: JsonObject, ...names: readonly string[]): number | nu
 /**
  * Returns the counts of a response after an earlier and a later report of it. The later one may
  * lack the input, the output, or the cached input that is a part of the earlier one: counts of the
- * same response do not shrink, apart from an early output.
+ * same response do not shrink, apart from an early output. Returns `earlier` itself if the later
+ * report has nothing new.
  */
 export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | null {
   if (later === null || earlier === null) return later ?? earlier;
-  const isShrunk = later.output < earlier.output && earlier.isEarly !== true;
-  const input = later.unknown === "input" || later.input < earlier.input ? earlier : later;
-  const output = later.unknown === "output" || isShrunk ? earlier : later;
-  if (input === later && output === later) return later;
-  const isKnown = input.unknown !== "input" && output.unknown !== "output";
+  const isInputLess = later.input < earlier.input ||
+    (later.input === earlier.input && later.cached < earlier.cached);
+  const isOutputLess = later.output < earlier.output && earlier.isEarly !== true;
+  const input = later.unknown === "input" || isInputLess ? earlier : later;
+  const output = later.unknown === "output" || isOutputLess ? earlier : later;
   const serviceTier = later.serviceTier ?? earlier.serviceTier;
+  if (input === earlier && output === earlier && serviceTier === earlier.serviceTier) {
+    return earlier;
+  }
+  const isKnown = input.unknown !== "input" && output.unknown !== "output";
+  // A provider's own total has what it counts nowhere else.
+  const own = input === output ? input.total : null;
+  const before = earlier.isEarly === true ? 0 : earlier.total ?? 0;
   return {
     input: input.input,
     output: output.output,
-    total: isKnown ? input.input + output.output : null,
+    total: isKnown ? Math.max(own ?? input.input + output.output, before) : null,
     cached: input.cached,
     cacheWrite: input.cacheWrite,
     reasoning: output.reasoning,
@@ -84,4 +92,9 @@ export function mergeUsage(earlier: Usage | null, later: Usage | null): Usage | 
     ...output.isEarly === true && { isEarly: true },
     ...serviceTier !== undefined && { serviceTier },
   };
+}
+
+/** True for counts whose output is not only that of a beginning, as which providers send zero. */
+export function hasLastOutput(usage: Usage | null): boolean {
+  return usage !== null && usage.output > 0 && usage.isEarly !== true;
 }

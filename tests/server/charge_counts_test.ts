@@ -21,7 +21,15 @@ const COUNTS = { input: 100, output: 50, cached: 30 };
 function scriptOf(path: Operation["path"], wire: Operation["wire"], more: Partial<Script>): Script {
   const operation = OPERATIONS.find((one) => one.path === path && one.wire === wire);
   assert(operation !== undefined);
-  const usual = { stream: true, attempts: [], last: COUNTS, hasBreaker: false, isRepeated: false };
+  const usual = {
+    stream: true,
+    attempts: [],
+    last: COUNTS,
+    zeros: "none",
+    hasOther: false,
+    hasBreaker: false,
+    isRepeated: false,
+  } as const;
   return { operation, end: "complete", ...usual, ...more };
 }
 

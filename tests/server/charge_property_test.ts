@@ -16,6 +16,8 @@ const script: fc.Arbitrary<Script> = fc.record({
   ),
   last: fc.record(counts) as fc.Arbitrary<Counts>,
   end: fc.constantFrom(...ENDS),
+  zeros: fc.constantFrom("none", "early", "late"),
+  hasOther: fc.boolean(),
   hasBreaker: fc.boolean(),
   isRepeated: fc.boolean(),
 });
@@ -38,9 +40,12 @@ Deno.test("what the provider reports is charged, of every attempt, however the c
       assertEquals(quotas, isPartial ? quotas : charged);
       assertEquals([metrics, usage], [quotas, quotas]);
       if (isPartial) assert(quotas.tokens >= charged.tokens && quotas.nanoUsd >= charged.nanoUsd);
+      // Zeros of a provider do not make text free.
+      const hasUncounted = reported.some(({ hasText, isPartial }) => hasText && isPartial);
+      if (hasUncounted) assert(quotas.tokens > charged.tokens, "text that was free");
       const { hasUnits }: Shape = SHAPES[drawn.operation.shape];
       if (hasUnits === undefined) assertEquals(reports.at(-1)?.estimated, isPartial);
     }),
-    { numRuns: 200, seed: 1, endOnFailure: true },
+    { numRuns: 300, seed: 1, endOnFailure: true },
   );
 });

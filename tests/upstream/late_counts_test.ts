@@ -51,3 +51,24 @@ Deno.test("a large record is decoded in turns, of which each takes 256 KiB", asy
     if (end !== "") assertEquals(reader.latest()[0]?.data === text, true);
   }
 });
+
+Deno.test("nothing is read after the last record of a stream, whose provider may keep its connection open", async () => {
+  const ends = [
+    "data: [DONE]",
+    `data: {"type":"message_stop"}`,
+    ...["completed", "incomplete", "failed"].map((end) => `data: {"type": "response.${end}"}`),
+    `data: {"model":"m","done":true}`,
+  ];
+  for (const end of ends) {
+    const body = bodyOf("data: {}\n\n", `${end}\n\n`, "data: {}\n\n");
+    const source = newRecordReader(body, newSseFraming());
+    await readCounts(null, source, newLargeCounts(body), Infinity, () => {});
+    assertEquals(await body.read(), success(encoder.encode("data: {}\n\n")), end);
+  }
+  // Arguments of a call are no end.
+  const call = `data: {"message":{"tool_calls":[{"function":{"arguments":{"done":true}}}]}}`;
+  const body = bodyOf(`${call}\n\n`, "data: {}\n\n");
+  const source = newRecordReader(body, newSseFraming());
+  await readCounts(null, source, newLargeCounts(body), Infinity, () => {});
+  assertEquals(await body.read(), success(null));
+});

@@ -1,6 +1,7 @@
 import { parseUsage } from "../../src/wires/openai/chat_usage.ts";
 import { parseResponseUsage } from "../../src/wires/openai/responses_usage.ts";
-import { reportedUsage } from "../../src/wires/reported_usage.ts";
+import { mergeUsage, reportedUsage } from "../../src/wires/reported_usage.ts";
+import { usageFrom } from "../../src/wires/token_counts.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Counts of an OpenAI API in the names of Chat Completions or of the Responses API. */
@@ -37,4 +38,25 @@ Deno.test("cached tokens that a proxy adds to counts of the Responses API are wi
   assertEquals(reportedUsage({ usage: { ...usage, ...more } }), reportedUsage({ usage }));
   const apart = { input_tokens: 100, output_tokens: 20, ...more };
   assertEquals(reportedUsage({ usage: apart })?.input, 170);
+});
+
+Deno.test("counts of a later report replace earlier ones, but do not shrink", () => {
+  const earlier = usageFrom({ input: 1_000, output: 100, total: 1_300, cached: 900 });
+  assert(earlier !== null);
+  const later = (input: number | null, output: number | null, total?: number) =>
+    usageFrom({ input, output, ...total !== undefined && { total } });
+  // A report that has nothing new changes nothing, the total included.
+  for (const report of [null, later(0, 0), later(null, 50), later(10, null)]) {
+    assert(mergeUsage(earlier, report) === earlier);
+  }
+  const same = mergeUsage(earlier, later(1_000, 100));
+  assertEquals([same?.total, same?.cached], [1_300, 900]);
+  const grown = mergeUsage(earlier, later(1_000, 400));
+  assertEquals([grown?.output, grown?.cached, grown?.total], [400, 900, 1_400]);
+  assertEquals(mergeUsage(earlier, later(1_100, 400, 2_000))?.total, 2_000);
+  const early = { ...earlier, isEarly: true } as const;
+  const last = mergeUsage(early, later(null, 2));
+  assertEquals([last?.output, last?.total, last?.isEarly], [2, 1_002, undefined]);
+  const tier = mergeUsage({ ...earlier, serviceTier: "priority" }, later(1_100, 400));
+  assertEquals(tier?.serviceTier, "priority");
 });

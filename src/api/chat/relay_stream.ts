@@ -10,6 +10,7 @@ import { isComment, plainRecord } from "../../formats/plain_record.ts";
 import type { NumberedFunctions } from "../../wires/compat/text_enums.ts";
 import { parseRecord } from "../../wires/compat/record.ts";
 import { parseUsage } from "../../wires/openai/chat_usage.ts";
+import { mergeUsage } from "../../wires/reported_usage.ts";
 import type { IdSource } from "../../wires/wire.ts";
 import {
   carriesSomething,
@@ -139,14 +140,21 @@ export function newRelay(options: RelayOptions): StreamTranslation {
     const text = record.data.slice(span.start, span.end);
     const completed = completedUsage(text, chunk.usage);
     if (Array.isArray(chunk.choices) && chunk.choices.length > 0) {
-      usage = { chunk: usageChunk(own, completed ?? text), counted };
+      keepUsage(usageChunk(own, completed ?? text), counted);
       changes.push(["usage", options.includeUsage ? "null" : null]);
       return changed(record, chunk, changes);
     }
     if (completed !== null) changes.push(["usage", completed]);
     if (!Array.isArray(chunk.choices)) changes.push(["choices", "[]"]);
-    usage = { chunk: changed(record, chunk, changes), counted };
+    keepUsage(changed(record, chunk, changes), counted);
     return null;
+  }
+
+  /** Keeps the chunk with the latest counts, unless it says less than an earlier one. */
+  function keepUsage(chunk: StreamRecord, counted: Usage | null) {
+    const before = usage?.counted ?? null;
+    const merged = mergeUsage(before, counted);
+    if (merged === null || merged !== before) usage = { chunk, counted: merged };
   }
 
   function changed(

@@ -5,6 +5,7 @@ import type { Outcome, StreamTranslation } from "../../core/stream/stream.ts";
 import type { Usage } from "../../core/stream/events.ts";
 import { malformed, providerError } from "../../wires/openai/errors.ts";
 import { BROKEN, BROKEN_END } from "../generate/openai_stream_end.ts";
+import { mergeUsage } from "../../wires/reported_usage.ts";
 import type { RelayedRequest } from "./request.ts";
 import type { RoutedEndpoint } from "./table.ts";
 import { relayedUnits, relayedUsage } from "./usage.ts";
@@ -54,7 +55,7 @@ export function newRelayStream(
     const type = typeof value.type === "string" ? value.type : record.event ?? "";
     const isError = record.event === "error" || type === "error" || (value.error ?? null) !== null;
     if (isError) return providerError(value);
-    usage = relayedUsage(value) ?? usage;
+    usage = mergeUsage(usage, relayedUsage(value));
     if (isObject(value.usage)) setLast(value, data.length);
     isFinished ||= ends !== "[DONE]" || hasFinish(value);
     if (ends !== "[DONE]" && type.endsWith(ends)) {

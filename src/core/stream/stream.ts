@@ -88,6 +88,8 @@ export interface Outcome {
   readonly reasoning?: CallingReasoning;
   /** True if the filter of the provider has ended the response before any content; else absent. */
   readonly isFiltered?: true;
+  /** True for a response in which the provider says that it has failed; else absent. */
+  readonly isFailed?: true;
 }
 
 /**

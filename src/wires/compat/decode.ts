@@ -9,6 +9,7 @@ import { malformed, providerError } from "../openai/errors.ts";
 import { newMessageReader } from "./message.ts";
 import { parseRecord } from "./record.ts";
 import { parseUsage } from "../openai/chat_usage.ts";
+import { mergeUsage } from "../reported_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -59,7 +60,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     const { chunk } = read.value;
     const chunkUsage = findUsage(chunk);
     if (!chunkUsage.ok) return chunkUsage;
-    usage = chunkUsage.value ?? usage;
+    usage = mergeUsage(usage, chunkUsage.value);
     tier = chunk.service_tier ?? tier;
     const choice = findChoice(chunk);
     return choice === null ? NOTHING : take(choice, chunk, record.data);

@@ -5,7 +5,13 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { MAX_CALLS, tooManyCalls } from "../../core/stream/stream.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeAnnotations, decodeEnd, decodeStart, thinkingEvents } from "./response.ts";
+import {
+  decodeAnnotations,
+  decodeEnd,
+  decodeStart,
+  parseUsage,
+  thinkingEvents,
+} from "./response.ts";
 import { reportedFault } from "./errors.ts";
 
 /** Position of a block: the length of the text and the number of calls before it. */
@@ -40,7 +46,7 @@ export function decode(body: JsonText, idSource: IdSource): Result<readonly Stre
     }
   }
   const stop = { reason: message.stop_reason, details: message.stop_details };
-  const end = decodeEnd(stop, message.usage, calls > 0);
+  const end = decodeEnd(stop, parseUsage(message.usage), calls > 0);
   return end.ok ? success([...events, ...end.value]) : end;
 }
 

@@ -4,6 +4,7 @@ import { isObject, type JsonObject, type JsonValue, numberOf } from "../../core/
 import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import type { Optional } from "../../prompt/refusals.ts";
+import { mergeUsage } from "../reported_usage.ts";
 import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Refusal text for a response whose model refused without a reason. */
@@ -29,21 +30,8 @@ const COUNTS = [
 
 const OUTPUT_DETAILS = ["thinking_tokens"];
 
-/** The fields of a usage object that are read. */
+/** The members of a usage object that are read. */
 const USAGE_MEMBERS = [...COUNTS, "output_tokens_details", "service_tier"];
-
-/**
- * Returns the usage of a stream with that of a further record. Later counts replace earlier ones;
- * what is no number changes nothing. Only the counted members are stored, because others would use
- * memory.
- */
-export function mergeUsage(before: JsonObject | null, given: Optional): JsonObject | null {
-  if (!isObject(given)) return before;
-  const known = USAGE_MEMBERS.filter((key) =>
-    COUNTS.includes(key) ? numberOf(given[key]) !== null : (given[key] ?? null) !== null
-  );
-  return { ...before, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
-}
 
 /**
  * Returns the token counts; null if there are none, because counts are never estimated. The three
@@ -68,19 +56,41 @@ export function parseUsage(given: Optional): Result<Usage | null> {
   return success(usage === null ? null : { ...usage, ...serviceTierOf(given.service_tier) });
 }
 
-/** True if the counts of a `message_delta` have the output, which replaces that of the start. */
-export function hasOutputCount(given: Optional): boolean {
-  return isObject(given) && tokenCount(given.output_tokens) !== null;
-}
-
 /**
- * Returns the usage of a stream so far; null if it is invalid. `isEarly` is true before the first
- * `message_delta` with a count of the output.
+ * Returns the reader of the counts in a stream, whose records have some members each. The output of
+ * the first one is early: it counts until a `message_delta` has one.
  */
-export function usageSoFar(given: JsonObject | null, isEarly: boolean): Usage | null {
-  const read = parseUsage(given);
-  if (!read.ok || read.value === null) return null;
-  return isEarly ? { ...read.value, isEarly } : read.value;
+export function newStreamUsage() {
+  /** The latest value of each member that is read; others would use memory. */
+  let latest: JsonObject | null = null;
+  let isEarly = true;
+  let usage: Usage | null = null;
+
+  function add(given: Optional): void {
+    if (!isObject(given)) return;
+    const known = USAGE_MEMBERS.filter((key) =>
+      COUNTS.includes(key) ? numberOf(given[key]) !== null : (given[key] ?? null) !== null
+    );
+    latest = { ...latest, ...Object.fromEntries(known.map((key) => [key, given[key]])) };
+    const counted = parseUsage(latest);
+    if (!counted.ok || counted.value === null) return;
+    usage = mergeUsage(usage, isEarly ? { ...counted.value, isEarly } : counted.value);
+  }
+
+  return {
+    start: add,
+    delta(given: Optional): void {
+      if (isObject(given) && tokenCount(given.output_tokens) !== null) isEarly = false;
+      add(given);
+    },
+    /** Returns the counts so far, without invalid ones. */
+    counted: (): Usage | null => usage,
+    /** Returns the counts at the end of the stream; a fault if they are fractional. */
+    end(): Result<Usage | null> {
+      const read = parseUsage(latest);
+      return read.ok ? success(usage) : read;
+    },
+  };
 }
 
 function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
@@ -89,19 +99,16 @@ function serviceTierOf(given: Optional): Pick<Usage, "serviceTier"> {
 }
 
 /**
- * Returns the last events of a response: refusal text, usage and finish. `isEarly` is true for a
- * stream whose output count is only that at its start. Fails on a missing or unknown stop reason,
- * because the response may be incomplete, and on fractional usage.
+ * Returns the last events of a response: refusal text, usage and finish. Fails on a missing or
+ * unknown stop reason, because the response may be incomplete, and on fractional usage.
  */
 export function decodeEnd(
   stop: { readonly reason: Optional; readonly details: Optional },
-  given: Optional,
+  usage: Result<Usage | null>,
   hasCalls: boolean,
-  isEarly = false,
 ): Result<readonly StreamEvent[]> {
   const finish = parseFinishReason(stop.reason, hasCalls);
   if (finish === null) return malformed("a response without a known stop reason");
-  const usage = parseUsage(given);
   if (!usage.ok) return usage;
   const events: StreamEvent[] = [];
   if (stop.reason === "refusal") {
@@ -109,9 +116,7 @@ export function decodeEnd(
     const isGiven = typeof explanation === "string" && explanation !== "";
     events.push({ type: "refusal", delta: isGiven ? explanation : DEFAULT_REFUSAL });
   }
-  if (usage.value !== null) {
-    events.push({ type: "usage", usage: { ...usage.value, ...isEarly && { isEarly } } });
-  }
+  if (usage.value !== null) events.push({ type: "usage", usage: usage.value });
   return success([...events, { type: "finish", reason: finish }]);
 }
 

@@ -13,7 +13,7 @@ import type { StreamRecord } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { newCallIds } from "../call_ids.ts";
 import type { IdSource } from "../wire.ts";
-import { decodeEnd, decodeStart, hasOutputCount, mergeUsage, usageSoFar } from "./response.ts";
+import { decodeEnd, decodeStart, newStreamUsage } from "./response.ts";
 import { type Counts, type OpenBlock, openBlock } from "./blocks.ts";
 import { reportedFault } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
@@ -30,8 +30,7 @@ const NOTHING: Events = { ok: true, value: [] };
 export function newDecoder(idSource: IdSource): Decoder {
   const open = new Map<number, OpenBlock>();
   const counts: Counts = { textLength: 0, calls: 0, nameCall: newCallIds(idSource) };
-  let usage: JsonObject | null = null;
-  let isEarly = true;
+  const usage = newStreamUsage();
   let stop: { readonly reason: Optional; readonly details: Optional } = {
     reason: null,
     details: null,
@@ -49,7 +48,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     switch (data.type) {
       case "message_start": {
         const message = isObject(data.message) ? data.message : {};
-        takeUsage(message.usage);
+        usage.start(message.usage);
         return success([decodeStart(message, idSource)]);
       }
       case "content_block_start":
@@ -64,8 +63,7 @@ export function newDecoder(idSource: IdSource): Decoder {
           reason: delta.stop_reason ?? stop.reason,
           details: delta.stop_details ?? stop.details,
         };
-        takeUsage(data.usage);
-        isEarly &&= !hasOutputCount(data.usage);
+        usage.delta(data.usage);
         return NOTHING;
       }
       case "message_stop":
@@ -114,7 +112,7 @@ export function newDecoder(idSource: IdSource): Decoder {
 
   function finish(): Events {
     const closed = [...open.keys()].flatMap(close);
-    const end = decodeEnd(stop, usage, counts.calls > 0, isEarly);
+    const end = decodeEnd(stop, usage.end(), counts.calls > 0);
     if (!end.ok) return end;
     // Arguments truncated by the token limit are delivered, like any text that the limit truncates.
     const isCut = end.value.some((event) => event.type === "finish" && event.reason === "length");
@@ -123,15 +121,11 @@ export function newDecoder(idSource: IdSource): Decoder {
     return success([...closed, ...end.value]);
   }
 
-  function takeUsage(given: Optional): void {
-    usage = mergeUsage(usage, given);
-  }
-
   return {
     push,
     end: () => done ? NOTHING : malformed("a stream that ends before the response does"),
     done: () => done,
     heldBytes: () => openBytes + open.size * ITEM_BYTES,
-    usage: () => usageSoFar(usage, isEarly),
+    usage: usage.counted,
   };
 }

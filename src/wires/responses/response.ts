@@ -1,4 +1,4 @@
-import type { FinishReason, StreamEvent } from "../../core/stream/events.ts";
+import type { FinishReason, StreamEvent, Usage } from "../../core/stream/events.ts";
 import { isExactId } from "../../core/ids.ts";
 import { isObject, type JsonObject, numberOf } from "../../core/json/json.ts";
 import type { Fault } from "../../core/failure/failure.ts";
@@ -8,6 +8,7 @@ import type { IdSource } from "../wire.ts";
 import { reportedFault } from "./errors.ts";
 import { decodeModeration } from "./moderation.ts";
 import { parseResponseUsage } from "../openai/responses_usage.ts";
+import { mergeUsage } from "../reported_usage.ts";
 
 /** Returns the first event of a response. Fails if the value is not a response with an ID. */
 export function decodeStart(
@@ -32,9 +33,14 @@ export function findFailure({ status, error }: JsonObject): Failed<Fault> | null
 
 /**
  * Returns the last events of a response: usage and finish. Fails unless the response is completed,
- * or incomplete for a known reason, because it may be truncated.
+ * or incomplete for a known reason, because it may be truncated. `earlier` are the counts in the
+ * events before.
  */
-export function decodeEnd(response: JsonObject, hasCalls: boolean): Result<readonly StreamEvent[]> {
+export function decodeEnd(
+  response: JsonObject,
+  hasCalls: boolean,
+  earlier: Usage | null = null,
+): Result<readonly StreamEvent[]> {
   const reason = parseFinishReason(response, hasCalls);
   if (reason === null) return malformed("a response without a known end");
   const moderated = decodeModeration(response.moderation);
@@ -42,7 +48,8 @@ export function decodeEnd(response: JsonObject, hasCalls: boolean): Result<reado
   const moderation = moderated.value;
   const usage = parseResponseUsage(response);
   if (!usage.ok) return usage;
-  const used = usage.value === null ? [] : [{ type: "usage" as const, usage: usage.value }];
+  const counted = mergeUsage(earlier, usage.value);
+  const used = counted === null ? [] : [{ type: "usage" as const, usage: counted }];
   return success([...used, { type: "finish", reason, ...moderation !== null && { moderation } }]);
 }
 

@@ -13,6 +13,7 @@ import type { CallType } from "./item.ts";
 import { newOutputReader } from "./output.ts";
 import { parsePiece, parsePlace } from "./pieces.ts";
 import { parseResponseUsage } from "../openai/responses_usage.ts";
+import { mergeUsage } from "../reported_usage.ts";
 
 type Events = Result<readonly StreamEvent[]>;
 
@@ -52,7 +53,7 @@ export function newDecoder(idSource: IdSource): Decoder {
       return malformed("a stream record out of its sequence");
     }
     sequence = number;
-    usage = findUsage(event) ?? usage;
+    usage = mergeUsage(usage, findUsage(event));
     return read(type, event);
   }
 
@@ -142,7 +143,7 @@ export function newDecoder(idSource: IdSource): Decoder {
     if (response.status === "completed" && reader.isOpen()) {
       return malformed("a completed response with an open item");
     }
-    const end = decodeEnd(response, reader.hasCalls());
+    const end = decodeEnd(response, reader.hasCalls(), usage);
     if (!end.ok) return end;
     done = true;
     return success([...events, ...end.value]);

@@ -1,5 +1,15 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
-import { chatUsage, DONE, ERROR, messagesUsage, none, type Shape, sse, TEXTS } from "./shape.ts";
+import {
+  chatUsage,
+  DONE,
+  ERROR,
+  messagesUsage,
+  none,
+  type Shape,
+  sse,
+  TEXTS,
+  ZERO,
+} from "./shape.ts";
 
 function chunk(delta: JsonObject, finish: string | null): string {
   const head = { id: "c", object: "chat.completion.chunk", created: 1, model: "m" };
@@ -22,7 +32,12 @@ export const compat: Shape = {
       form === "unusable"
         ? "data: odd\n\n"
         : chunk({ role: "assistant", content: TEXTS[form] }, null),
+    early: sse({ id: "c", choices: [], usage: chatUsage(ZERO) }),
     finish: chunk({}, "stop"),
+    other: sse({
+      id: "",
+      choices: [{ index: 0, finish_reason: null, content_filter_results: {} }],
+    }),
     counts: (counts) => sse({ id: "c", choices: [], usage: chatUsage(counts) }),
     terminal: DONE,
     error: (counts) => sse({ error: ERROR, usage: chatUsage(counts) }),
@@ -44,6 +59,7 @@ export const completions: Shape = {
         ? "data: odd\n\n"
         : sse({ object: "text_completion", choices: [{ index: 0, text: TEXTS[form] }] }),
     finish: sse({ choices: [{ index: 0, text: "", finish_reason: "stop" }] }),
+    other: sse({ choices: [] }),
   },
 };
 
@@ -77,7 +93,9 @@ export const messages: Shape = {
       return sse({ type: "content_block_start", index: 0, content_block: block }) +
         sse({ type: "content_block_delta", index: 0, delta });
     },
+    early: "",
     finish: sse({ type: "content_block_stop", index: 0 }),
+    other: sse({ type: "ping" }),
     counts: ({ output }) => {
       const delta = { stop_reason: "end_turn", stop_sequence: null };
       return sse({ type: "message_delta", delta, usage: { output_tokens: output } });

@@ -28,7 +28,9 @@ export function media(family: string, delta: string, last: string, members: Json
       headCounts: none,
       content: (form) =>
         form === "unusable" ? "data: odd\n\n" : sse({ type: family + delta, delta: DELIVERED }),
+      early: "",
       finish: "",
+      other: "",
       counts: (counts) => sse({ type: family + last, usage: responsesUsage(counts) }),
       terminal: "",
       error: (counts) => sse({ type: "error", error: ERROR, usage: responsesUsage(counts) }),

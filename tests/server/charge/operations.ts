@@ -1,7 +1,7 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { keyOf } from "../../support/client_keys.ts";
 import { keys } from "../../support/limited_gateway.ts";
-import type { Counts } from "./shape.ts";
+import { type Counts, STOP } from "./shape.ts";
 import type { SHAPES } from "./shapes.ts";
 
 /**
@@ -22,9 +22,13 @@ export const FAILED_ENDS = [
   "too large",
 ] as const;
 
-/** How the last attempt ends. Each `left` is the phase in which the client leaves. */
+/**
+ * How the last attempt ends. Each `left` is the phase in which the client leaves; `stopped` is at a
+ * stop text, of the gateway where the provider knows none, and before the counts.
+ */
 export const ENDS = [
   "complete",
+  "stopped",
   "cut before counts",
   "cut after counts",
   "error after content",
@@ -52,6 +56,10 @@ export interface Script {
   readonly attempts: readonly Attempt[];
   readonly last: Counts;
   readonly end: (typeof ENDS)[number];
+  /** Where a provider also sends counts of zero. */
+  readonly zeros: "none" | "early" | "late";
+  /** True if other records come between the end of the text and the counts. */
+  readonly hasOther: boolean;
   /** True if the circuit breaker opens after two failures. */
   readonly hasBreaker: boolean;
   /** True if a complete call is repeated, from the cache where responses are cached. */
@@ -66,6 +74,13 @@ export interface Operation {
   /** Makes the provider promise a JSON object. */
   readonly promise: JsonObject;
 }
+
+/** The members with a stop text of the operations that have one. */
+const STOPS: Readonly<Record<string, JsonObject>> = {
+  "/v1/chat/completions": { stop: [STOP] },
+  "/v1/messages": { stop_sequences: [STOP] },
+  "/v1/completions": { stop: [STOP] },
+};
 
 const CHAT: JsonObject = { model: "m", messages: [{ role: "user", content: "Hi" }] };
 const JSON_OBJECT: JsonObject = { response_format: { type: "json_object" } };
@@ -133,7 +148,7 @@ pricing: {"up/*": ${PRICE}, "spare/*": ${PRICE}}
 }
 
 export function request(
-  { operation: { path, body, promise }, stream, attempts }: Script,
+  { operation: { path, body, promise }, stream, attempts, end }: Script,
   signal: AbortSignal,
 ) {
   const { multipart, file, ...members } = body;
@@ -141,6 +156,7 @@ export function request(
     ...members,
     ...stream && (path.endsWith("speech") ? { stream_format: "sse" } : { stream: true }),
     ...attempts.some(({ end }) => end.startsWith("promise")) && promise,
+    ...end === "stopped" && STOPS[path],
   };
   const form = new FormData();
   for (const [name, value] of Object.entries(sent)) form.set(name, String(value));

@@ -2,7 +2,7 @@ import { assert } from "../../support/assert.ts";
 import { answers } from "../../support/chat_call.ts";
 import { limitedGateway } from "../../support/limited_gateway.ts";
 import { type Attempt, LIMITS, providers, request, type Script } from "./operations.ts";
-import { type Counts, DELIVERED, largeText, type Shape, TEXTS, tooLarge } from "./shape.ts";
+import { type Counts, DELIVERED, largeText, type Shape, TEXTS, tooLarge, ZERO } from "./shape.ts";
 import { SHAPES } from "./shapes.ts";
 import { chargesOf } from "./sums.ts";
 import { newStream } from "./written_stream.ts";
@@ -12,15 +12,22 @@ interface Reported {
   counts: Counts | null;
   /** True if the provider has not reported the last counts. */
   isPartial: boolean;
+  /** True if the client has had text whose tokens are estimated without counts. */
+  hasText: boolean;
 }
+
+/** Shapes of the operations whose text is estimated. */
+const ESTIMATED: readonly string[] = ["compat", "messages", "responses", "local", "completions"];
 
 const JSON_TYPE = { "content-type": "application/json" };
 
 /** Runs a script against a gateway in a scripted world. */
 export async function runScript(script: Script) {
-  const { operation, end, last, isRepeated } = script;
+  const { operation, end, last, isRepeated, zeros } = script;
   const { contentType, isInputOnly, hasCached, ...shape }: Shape = SHAPES[operation.shape];
   const parts = script.stream ? shape.stream : null;
+  const other = script.hasOther && parts !== null ? parts.other : "";
+  const early = zeros === "early" && parts !== null ? parts.early : "";
   const waiting = [...script.attempts];
   const reported: Reported[] = [];
   let current: { readonly body: ReturnType<typeof newStream>; readonly reported: Reported } | null =
@@ -32,7 +39,7 @@ export async function runScript(script: Script) {
     async fetch(_url, { body, signal }) {
       await new Response(body ?? "").text();
       const attempt = waiting.shift();
-      const one: Reported = { counts: null, isPartial: false };
+      const one: Reported = { counts: null, isPartial: false, hasText: false };
       reported.push(one);
       if (attempt !== undefined) return await failing(attempt, one, signal);
       isLast = true;
@@ -60,6 +67,13 @@ export async function runScript(script: Script) {
       output: isInputOnly === true ? 0 : output,
       cached: hasCached ? Math.min(cached, input) : 0,
     };
+  }
+
+  /** Returns the records with the counts, which may not become less by later ones. */
+  function reportOf(counts: Counts): string {
+    return parts === null
+      ? ""
+      : parts.counts(counts) + (zeros === "late" ? parts.counts(ZERO) : "");
   }
 
   /** Returns the least counts of a text of which only the first counts are known, if they are. */
@@ -116,7 +130,8 @@ export async function runScript(script: Script) {
       if (isTooLate) one.counts = textCounts(one.counts);
       world.after(isTooLate ? 5_001 : 10, () => {
         body.write(parts.finish);
-        if (body.write(parts.counts(counts))) one.counts = counts;
+        body.write(other);
+        if (body.write(reportOf(counts))) one.counts = counts;
         else if (isTooLate) one.isPartial = true;
         else assert(isGone, "the gateway did not wait for the counts of a failed attempt");
         if (one.counts !== counts) {
@@ -186,16 +201,16 @@ export async function runScript(script: Script) {
       await (await responding).body?.cancel();
       return;
     }
-    body.write(parts.content("object"));
+    body.write(early + parts.content(end === "stopped" ? "stopped" : "object"));
     await world.advance(0);
     if (end === "left without reading") {
       // Both writes wait for the client, and the stream with them.
       await world.advance(10);
-      body.write(parts.finish);
+      body.write(parts.finish + other);
       await world.advance(10);
       const leaving = (await responding).body?.cancel();
       await world.advance(4_900);
-      tell(parts.counts(counts));
+      tell(reportOf(counts));
       body.write(parts.terminal);
       body.close();
       await world.advance(0);
@@ -207,6 +222,7 @@ export async function runScript(script: Script) {
       assert(!done, `the stream ended with ${read}`);
       read += value;
     }
+    one.hasText = ESTIMATED.includes(operation.shape);
     const read = async () => {
       for (let done = false; !done && reader !== undefined;) done = (await reader.read()).done;
     };
@@ -231,25 +247,35 @@ export async function runScript(script: Script) {
       body.write(parts.content("unusable"));
       const reading = read();
       await world.advance(100);
-      tell(parts.counts(counts));
+      tell(reportOf(counts));
       body.write(parts.terminal);
       body.close();
       return await reading;
     }
-    body.write(parts.finish);
+    if (end === "stopped") {
+      const reading = read();
+      await world.advance(100);
+      body.write(parts.finish + other);
+      await world.advance(100);
+      tell(reportOf(counts));
+      body.write(parts.terminal);
+      body.close();
+      return await reading;
+    }
+    body.write(parts.finish + other);
     await world.advance(0);
     if (end.startsWith("left after finish")) {
       const leaving = reader?.cancel();
       await world.advance(
         end.endsWith("too late counts") ? 5_001 : end.endsWith("late counts") ? 4_999 : 0,
       );
-      tell(parts.counts(counts));
+      tell(reportOf(counts));
       body.write(parts.terminal);
       body.close();
       await world.advance(0);
       return await leaving;
     }
-    tell(parts.counts(counts));
+    tell(reportOf(counts));
     await world.advance(0);
     if (end === "left after counts") return await reader?.cancel();
     if (end === "cut after counts") body.fail();

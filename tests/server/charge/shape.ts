@@ -7,8 +7,11 @@ export interface Counts {
   readonly cached: number;
 }
 
-/** Content of a response: a JSON object, a text, or nothing that the protocol has. */
-export type ResponseForm = "object" | "text" | "unusable";
+/**
+ * Content of a response: a JSON object, a text, a JSON object before the stop text `STOP` with a
+ * text behind it, or nothing that the protocol has.
+ */
+export type ResponseForm = "object" | "text" | "stopped" | "unusable";
 
 /** Responses of a provider in one protocol. */
 export interface Shape {
@@ -30,8 +33,12 @@ export interface StreamShape {
   head(counts: Counts): string;
   headCounts(counts: Counts): Counts | null;
   content(form: ResponseForm): string;
+  /** Counts of zero before the text, empty if the protocol has none there. */
+  readonly early: string;
   /** Shows that the text has ended. */
   readonly finish: string;
+  /** Neither text nor counts, between the end of the text and the counts. */
+  readonly other: string;
   counts(counts: Counts): string;
   readonly terminal: string;
   /** An error in place of the rest, with counts. */
@@ -57,9 +64,16 @@ export function largeText(value: JsonObject, lines: "many" | "one"): string {
 /** A text that no other part of a stream has. */
 export const DELIVERED = "delivered";
 
+/** A stop text that not every provider knows. */
+export const STOP = "\n\n";
+
+/** Zero counts, which some providers send besides those that are true. */
+export const ZERO: Counts = { input: 0, output: 0, cached: 0 };
+
 export const TEXTS: Readonly<Record<ResponseForm, string>> = {
   object: `{"${DELIVERED}":1}`,
   text: `no ${DELIVERED} object`,
+  stopped: `{"${DELIVERED}":1}${STOP}more`,
   unusable: "",
 };
 

@@ -1,7 +1,16 @@
 import type { JsonObject } from "../../../src/core/json/json.ts";
 import { compat, completions, messages } from "./chat_shapes.ts";
 import { media, wholeOnly } from "./media_shapes.ts";
-import { type Counts, DELIVERED, none, responsesUsage, type Shape, sse, TEXTS } from "./shape.ts";
+import {
+  type Counts,
+  DELIVERED,
+  none,
+  responsesUsage,
+  type Shape,
+  sse,
+  TEXTS,
+  ZERO,
+} from "./shape.ts";
 
 const RESPONSE = { id: "resp_1", object: "response", created_at: 1, model: "m" };
 const PART = { item_id: "msg_1", output_index: 0, content_index: 0 };
@@ -39,12 +48,14 @@ const responses: Shape = {
         { type: "response.output_text.delta", ...PART, delta },
       ].map((event, at) => sse({ ...event, sequence_number: at + 1 })).join("");
     },
+    early: "",
     finish: sse({
       type: "response.output_text.done",
       sequence_number: 4,
       ...PART,
       text: TEXTS.object,
     }),
+    other: ": alive\n\n",
     counts: (counts) =>
       sse({
         type: "response.completed",
@@ -93,7 +104,9 @@ const local: Shape = {
     headCounts: none,
     content: (form) =>
       line({ message: form === "unusable" ? 5 : { content: TEXTS[form] }, done: false }),
+    early: line({ message: { content: "" }, done: false, ...localCounts(ZERO) }),
     finish: "",
+    other: "",
     counts: (counts) =>
       line({ message: { content: "" }, done: true, done_reason: "stop", ...localCounts(counts) }),
     terminal: "",

@@ -3,7 +3,7 @@ import type { StreamRecord } from "../../../core/stream/reply.ts";
 import { type Result, streamEndedEarly, success } from "../../../core/failure/result.ts";
 import type { StreamTranslation } from "../../../core/stream/stream.ts";
 import { reportedFault } from "../../../wires/messages/errors.ts";
-import { hasOutputCount, mergeUsage, usageSoFar } from "../../../wires/messages/response.ts";
+import { newStreamUsage } from "../../../wires/messages/response.ts";
 import { holdsSecret } from "../../../wires/secret_text.ts";
 import { findValue, replaceValue } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
@@ -24,8 +24,7 @@ export function newMessageRelay(
   shownModel: string | null = null,
 ): StreamTranslation {
   let waiting: StreamRecord[] | null = [];
-  let usage: JsonObject | null = null;
-  let isEarly = true;
+  const usage = newStreamUsage();
   let isDone = false;
   let isFiltered = false;
   /** The upstream's own error event, which is the terminal of the stream. */
@@ -37,13 +36,12 @@ export function newMessageRelay(
     switch (type) {
       case "message_start": {
         const { message } = eventData(record.data);
-        if (isObject(message)) usage = mergeUsage(usage, message.usage);
+        if (isObject(message)) usage.start(message.usage);
         return release(shownModel === null ? record : withModel(record, shownModel), false);
       }
       case "message_delta": {
         const { usage: counts, delta } = eventData(record.data);
-        usage = mergeUsage(usage, counts);
-        isEarly &&= !hasOutputCount(counts);
+        usage.delta(counts);
         isFiltered ||= waiting !== null && isObject(delta) && delta.stop_reason === "refusal";
         return release(record, true);
       }
@@ -72,16 +70,14 @@ export function newMessageRelay(
     return success(released);
   }
 
-  const counted = () => usageSoFar(usage, isEarly);
-
   return {
     push,
     end: () => isDone ? success([]) : streamEndedEarly(),
     fail: (failure) => [reported ?? errorRecord(failure, requestId)],
     done: () => isDone,
     isFiltered: () => isFiltered,
-    usage: counted,
-    outcome: () => isDone ? { resource: null, usage: counted() } : null,
+    usage: usage.counted,
+    outcome: () => isDone ? { resource: null, usage: usage.counted() } : null,
   };
 }
 

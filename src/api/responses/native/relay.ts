@@ -19,6 +19,7 @@ import type { Edit, Entry } from "../../../formats/edit.ts";
 import { editRecord } from "../../../formats/edit_record.ts";
 import { malformed } from "../../../wires/openai/errors.ts";
 import { parseResponseUsage } from "../../../wires/openai/responses_usage.ts";
+import { mergeUsage } from "../../../wires/reported_usage.ts";
 import { commentKeepAlive } from "../../generate/keep_alive.ts";
 import { hasContent, identityAfter, type NativeEvent, parseEvent, parseTerminal } from "./event.ts";
 import { responseError } from "../generate/error_code.ts";
@@ -92,7 +93,7 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     }
     const identity = identityAfter(event, id);
     if (!identity.ok) return identity;
-    usage = parseUsage(event) ?? usage;
+    usage = mergeUsage(usage, parseUsage(event));
     const terminal = parseTerminal(event);
     if (!terminal.ok) return terminal;
     if (error !== null && event.type !== "response.failed") {
@@ -155,10 +156,11 @@ export function newNativeRelay(options: NativeOptions): StreamTranslation {
     const event = parseExact(data);
     const response = isObject(event) && isObject(event.response) ? event.response : null;
     const resource = response === null ? null : withOutput(response);
-    const usage = resource === null ? success(null) : parseResponseUsage(resource);
-    if (!usage.ok) return usage;
+    // The counts in it are among those that were read; they must be valid.
+    const counted = resource === null ? success(null) : parseResponseUsage(resource);
+    if (!counted.ok) return counted;
     isEnded = true;
-    outcome = { resource, usage: usage.value };
+    outcome = { resource, usage, ...resource?.status === "failed" && { isFailed: true } };
     return success(undefined);
   }
 

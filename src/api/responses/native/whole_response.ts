@@ -52,6 +52,11 @@ export function parseNativeResponse(
       headers: { ...answer.headers(), "content-type": "application/json" },
       body: entries.length === 0 ? answer.body : utf8Bytes(sent),
     },
-    outcome: { resource, usage: usage.value, ...isFiltered && { isFiltered } },
+    outcome: {
+      resource,
+      usage: usage.value,
+      ...isFiltered && { isFiltered },
+      ...value.status === "failed" && { isFailed: true },
+    },
   });
 }
