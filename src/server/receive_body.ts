@@ -65,8 +65,9 @@ export const MAX_SMALL_BODY_BYTES = 32 * 1024;
  */
 const MAX_BEGINNING_BYTES = 256 * 1024;
 
-/** Bytes that a body in a stream, or a WebSocket message, brings within the timeout. */
 const MIN_PROGRESS_KIB = 32;
+
+/** Bytes that a body in a stream, or a WebSocket message, brings within the timeout. */
 export const MIN_PROGRESS_BYTES = MIN_PROGRESS_KIB * 1024;
 
 /**

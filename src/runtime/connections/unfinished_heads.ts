@@ -1,7 +1,7 @@
 // Until `Deno.serve` bounds the sum of the request heads that it holds, and says how large each is.
 
+import { Buffer } from "node:buffer";
 import type { World } from "../../core/world.ts";
-import { utf8Length } from "../../formats/utf8.ts";
 import type { ReceivedBody } from "../peer.ts";
 import { type FoundSocket, openDescriptor, type Sockets, type Traffic } from "../sockets.ts";
 
@@ -266,7 +266,8 @@ function maxUncountedBytes(connection: Counted): number {
 /** Returns the size of a request, by its header fields. */
 function sizeOf({ method, url }: Request, fields: Iterable<Field>): RequestSize {
   // The runtime writes the field `Host`, whatever it has, in front of the path.
-  let headBytes = method.length + utf8Length(url) - "http://".length + "  HTTP/1.1\r\n\r\n".length;
+  let headBytes = method.length + Buffer.byteLength(url) - "http://".length +
+    "  HTTP/1.1\r\n\r\n".length;
   let bodyBytes: number | null = 0;
   for (const [name, value] of fields) {
     headBytes += name.length + value.length + ": \r\n".length;
