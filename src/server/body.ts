@@ -104,6 +104,8 @@ async function receive<Received>(
   call.responseHeaders["connection"] = "close";
   call.state.admission.freeBody(call.id);
   await leaveUnread(call, request);
+  const { body } = request;
+  if (body?.locked === false) body.cancel().catch(() => {});
   return received;
 }
 

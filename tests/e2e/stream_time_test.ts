@@ -196,11 +196,11 @@ Deno.test("stream_idle_timeout applies within the body of an unstreamed response
 });
 
 Deno.test("stream_idle_timeout applies within the body of an error", async () => {
-  const stage = begun(", stream_idle_timeout: 5s", false);
+  const stage = begun(", stream_idle_timeout: 3s", false);
   const { upstream, world } = stage;
   upstream.answer("application/json", 500);
   upstream.send('{"error":');
-  await world.advance(4_900);
+  await world.advance(2_900);
   assertEquals(stage.isAnswered(), false);
   await world.advance(200);
   await assertTimedOut(stage);
