@@ -304,6 +304,8 @@ function finishWhenTaken(
  * call to `ended`. Counts that are still read are awaited.
  */
 export function finishCall(call: Call, responder: Responder, ending: ResponseEnding): void {
+  const { report, world } = call;
+  report.ms.total = world.now() - report.began;
   const reading = call.client.meter?.reading ?? null;
   if (reading === null) return endCall(call, responder, ending);
   void reading.catch((error: unknown) => internalError(call, error))
@@ -311,8 +313,7 @@ export function finishCall(call: Call, responder: Responder, ending: ResponseEnd
 }
 
 function endCall(call: Call, { ended }: Responder, { isWhole }: ResponseEnding): void {
-  const { id, report, world, state, cancellation, generation } = call;
-  report.ms.total = world.now() - report.began;
+  const { id, report, state, cancellation, generation } = call;
   if (report.failure === null && !isWhole) {
     report.failure = cancellation.isClientGone ? clientGone().failure : cancellation.reason ??
       internalFault().failure;

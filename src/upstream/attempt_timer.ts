@@ -13,8 +13,8 @@ export interface Timeouts {
   /** Called with the first bytes of the body; absent if its time is not needed. */
   readonly onFirstByte?: () => void;
   /**
-   * True if the attempt continues for a while after the client has disconnected, or a rule has
-   * refused its answer; absent if it never does.
+   * True if the attempt continues for a while after the client has disconnected; absent if it never
+   * does.
    */
   readonly lingers?: () => boolean;
 }
@@ -45,8 +45,7 @@ export function newAttemptTimer(
   let cancelCheck = world.after(timeoutMs, check);
   let cancelLinger: (() => void) | null = null;
   const unsubscribe = call.onCancel((reason) => {
-    const isUnwanted = call.isClientGone || reason?.kind === "response_refused";
-    if (isUnwanted && lingers?.() === true) linger();
+    if (call.isClientGone && lingers?.() === true) linger();
     else cancellation.cancel(reason);
   });
 

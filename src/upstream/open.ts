@@ -300,10 +300,7 @@ export async function open(
     );
     const textEnd = newTextEnd(candidate.textMember ?? wire.textMember);
     let isReadingOn = false;
-    // The provider bills also what a rule refuses.
-    isLate = () =>
-      isCharged && (isReadingOn || call.cancellation.reason?.kind === "response_refused" ||
-        textEnd.areCountsAwaited(translation.usage()));
+    isLate = () => isCharged && (isReadingOn || textEnd.areCountsAwaited(translation.usage()));
     let sentChars = 0, waitingBytes = 0, holdBytes = 0;
     memory.measureBy(() =>
       source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
@@ -373,7 +370,8 @@ export async function open(
           source,
           newLargeCounts(body),
           countedChars,
-          (read) => meter?.read(read),
+          // Behind a stop text the provider writes only because it is read on.
+          (read) => failure === null || meter?.read(read),
         );
       } else if (meter !== null && (failure !== null || hasStops(candidate))) {
         latest = await withLatest(usage, source, newLargeCounts(body), countedChars);

@@ -168,12 +168,12 @@ for (const isSameRead of [true, false]) {
   });
 }
 
-Deno.test("a stream that the gateway ends at a stop text is estimated if no counts come for 5 s", async () => {
+Deno.test("a stream that the gateway ends at a stop text is estimated if no counts come for 5 s, without what is written behind it", async () => {
   const ran = await run({
     wire: "messages",
     path: "/v1/chat/completions",
     body: { stop: ["\n\n"] },
-    steps: [started(messagesUsage(counts(1_000, 1))) + block(STOPPED)],
+    steps: [started(messagesUsage(counts(1_000, 1))) + block(STOPPED), block(TEXT), block(TEXT)],
   });
   assertEquals([ran.tokens, ran.estimated], [1_000 + Math.ceil(STOPPED.length / 4), true]);
 });
@@ -335,25 +335,26 @@ Deno.test("a client that leaves between two texts of a stream is not charged for
   assertEquals(ran.tokens, 1_000 + 2 * TEXT.length / 4);
 });
 
-Deno.test("counts of a stream that a rule refuses are charged", async () => {
+Deno.test("a stream that a rule refuses ends at once, and is charged with the counts that have come or an estimate", async () => {
+  const end = FINISH + usageChunk(usage(1_000, 3_000)) + DONE;
   for (const first of ["", TEXT.repeat(4)]) {
-    const forbidden = `FORBIDDEN ${TEXT}`;
-    const ran = await run({
-      wire: "compat",
-      path: "/v1/chat/completions",
-      more: REFUSING,
-      steps: [
-        ...first === "" ? [] : [chunk(first)],
-        chunk(forbidden),
-        "wait",
-        FINISH,
-        usageChunk(usage(1_000, 3_000)),
-        DONE,
-      ],
-    });
-    assertEquals([ran.tokens, ran.estimated], [4_000, false]);
-    assertEquals(ran.report?.failure?.kind, "response_refused");
-    assert(ran.text.includes("response_refused") && !ran.text.includes("FORBIDDEN"), ran.text);
+    for (const isCounted of [false, true]) {
+      const ran = await run({
+        wire: "compat",
+        path: "/v1/chat/completions",
+        more: REFUSING,
+        steps: [
+          ...first === "" ? [] : [chunk(first)],
+          chunk(`FORBIDDEN ${TEXT}`) + (isCounted ? end : ""),
+          "wait",
+          end,
+        ],
+      });
+      assertEquals([ran.tokens === 4_000, ran.estimated], [isCounted, !isCounted]);
+      assertEquals(ran.report?.failure?.kind, "response_refused");
+      assert(ran.text.includes("response_refused") && !ran.text.includes("FORBIDDEN"), ran.text);
+      assert(ran.endedAt !== null && ran.endedAt < ran.lastAt - 100);
+    }
   }
 });
 
