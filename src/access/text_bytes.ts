@@ -7,7 +7,7 @@ const MAX_MEDIUM_BYTES = 4_800;
 const MAX_TEXTS = 1_000;
 
 /** Beginning of the texts in a member that may hold media, in the formats of all protocols. */
-const MEMBER = /"(?:data|file_data|url|image_url|images)"\s*:[\s[]*"/g;
+const MEMBER = /"(?:data|file_data|b64_json|url|image_url|images)"\s*:[\s[]*"/g;
 
 /** A list has further texts. */
 const NEXT = /[\s,]*"/y;
@@ -15,7 +15,8 @@ const NEXT = /[\s,]*"/y;
 /** Beginning of the `data:` URL of a medium. */
 const DATA_URL = /^data:[^,"]{1,200},/;
 
-const NO_BASE64 = /[^A-Za-z0-9+/=_-]/;
+/** What is no base64 in JSON, where a slash may be escaped and lines may end. */
+const NO_BASE64 = /[^A-Za-z0-9+/=_\\-]|\\(?:[^/nr]|$)/;
 
 /**
  * Returns the bytes of a JSON text that count as text for an estimate of its tokens: all, and of

@@ -5,6 +5,12 @@ import { countedBytes } from "./text_bytes.ts";
 /** Longest record whose texts are scanned, which takes up to 20 ms. */
 export const MAX_SCANNED_CHARS = 1024 * 1024;
 
+/** Longest record in which media are looked for, which takes up to 100 ms. */
+const MAX_COUNTED_CHARS = 32 * 1024 * 1024;
+
+/** Characters at the start of a record that say what it is. */
+export const MAX_START_CHARS = 64 * 1024;
+
 /**
  * Member of a stream record with the text of the model: `text` in a stream of completions,
  * `message` in one of a local runtime.
@@ -64,7 +70,10 @@ export function streamedTextBytes(data: string, member: TextMember = "delta"): n
   const isRepeated = () => hasReasoning ??= REASONING.test(data);
   let bytes = 0;
   let at = data.indexOf(key);
-  if (at < 0 || (member === "delta" && REPEATED.test(data.slice(0, at)))) return 0;
+  if (at < 0) return 0;
+  const start = data.slice(0, Math.min(at, MAX_START_CHARS));
+  if (member === "delta" && REPEATED.test(start)) return 0;
+  if (data.length > MAX_COUNTED_CHARS) return data.length;
   if (data.length > MAX_SCANNED_CHARS) return countedBytes(data);
   while (at >= 0) {
     const start = valueStart(data, at + key.length);

@@ -1,11 +1,12 @@
 import type { Call } from "../call/call.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
+import { ADDRESS_PREFIX } from "../traffic/buckets.ts";
 import { newFairQueue } from "../traffic/fair_queue.ts";
 
 /**
  * Bodies that are discarded at the same time. A further one ends that of which least has come,
- * among those of the client that has most of them.
+ * among those of the client that has most of them; those of client keys end last.
  */
 const MAX_DISCARDS = 64;
 
@@ -113,14 +114,17 @@ export async function discardBody(
 
 /**
  * Returns the body of which least has come, among those of the client that has most with a further
- * one of `newcomer`: strangers end none of others, and one that is written beats one whose client
- * waits.
+ * one of `newcomer`: one that is written beats one whose client waits. Those of client keys are
+ * none of them while networks have some, because strangers may have many networks.
  */
 function leastOfMost(newcomer: string): Discard {
+  const strangers = [...discards].filter(({ client }) => client.startsWith(ADDRESS_PREFIX));
+  const all = strangers.length > 0 ? strangers : [...discards];
   const counts = new Map([[newcomer, 1]]);
-  for (const { client } of discards) counts.set(client, (counts.get(client) ?? 0) + 1);
-  const most = Math.max(...counts.values());
-  return [...discards].filter(({ client }) => counts.get(client) === most)
+  for (const { client } of all) counts.set(client, (counts.get(client) ?? 0) + 1);
+  const countOf = ({ client }: Discard) => counts.get(client) ?? 0;
+  const most = Math.max(...all.map(countOf));
+  return all.filter((one) => countOf(one) === most)
     .reduce((least, one) => one.bytes < least.bytes ? one : least);
 }
 

@@ -124,6 +124,8 @@ async function* deliver(
       next = null;
     }
   } finally {
+    // The rest may be read for its counts, behind the group that is read now.
+    if (next !== null) await next;
     await stream.onEnd(ending);
   }
 }

@@ -1,7 +1,12 @@
 import type { Usage } from "../core/stream/events.ts";
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { isObject, parseJson } from "../core/json/json.ts";
-import { MAX_SCANNED_CHARS, streamedTextBytes, type TextMember } from "../access/written_text.ts";
+import {
+  MAX_SCANNED_CHARS,
+  MAX_START_CHARS,
+  streamedTextBytes,
+  type TextMember,
+} from "../access/written_text.ts";
 import { MAX_UNSCANNED_CHARS } from "../formats/parse_limits.ts";
 import { hasLastOutput, mergeUsage, reportedUsage } from "../wires/reported_usage.ts";
 import type { LargeCounts, LargeCountsReader } from "./large_counts.ts";
@@ -40,7 +45,7 @@ export function newTextEnd(member?: TextMember) {
   return {
     read(records: readonly StreamRecord[]): void {
       for (const { data } of records) {
-        if (PART_END.test(data)) isEnded = true;
+        if (PART_END.test(data.slice(0, MAX_SCANNED_CHARS))) isEnded = true;
         else if (isEnded && streamedTextBytes(data, member) > 0) isEnded = false;
       }
     },
@@ -77,7 +82,7 @@ export async function withLatest(
 /** True for the last record of a stream, after which a provider may keep its connection open. */
 export function isStreamEnd({ data }: StreamRecord): boolean {
   if (data === "[DONE]") return true;
-  if (!STREAM_END.test(data)) return false;
+  if (!STREAM_END.test(data.slice(0, MAX_START_CHARS))) return false;
   if (data.length > MAX_UNSCANNED_CHARS) return true;
   const value = parseJson(data);
   return isObject(value) &&

@@ -26,12 +26,24 @@ Deno.test("a medium counts as 1,200 tokens in the format of each protocol, and t
   }
 });
 
+Deno.test("slashes of a medium may be escaped, and it may have lines", () => {
+  const lines = MEDIUM.replaceAll(/.{76}/g, "$&\r\n");
+  const url = `{"url":"${`data:image/png;base64,${MEDIUM}`.replaceAll("/", "\\/")}"}`;
+  assertEquals(countedBytes(url), '{"url":""}'.length + MEDIUM_BYTES);
+  assertEquals(
+    countedBytes(JSON.stringify({ b64_json: lines })),
+    '{"b64_json":""}'.length + MEDIUM_BYTES,
+  );
+});
+
 Deno.test("a text that looks like a medium counts with all bytes", () => {
   const requests: readonly JsonObject[] = [
     { content: MEDIUM },
     { content: `{"data":"${MEDIUM}"}` },
     { data: `${MEDIUM} ${MEDIUM}` },
     { data: `${MEDIUM}é` },
+    { data: `${MEDIUM}"` },
+    { data: `${MEDIUM}\t${MEDIUM}` },
     { url: `https://a/${MEDIUM}` },
     { data: "a".repeat(MEDIUM_BYTES) },
   ];

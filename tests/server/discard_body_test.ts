@@ -20,6 +20,7 @@ function discarding(
   headers: Readonly<Record<string, string>> = {},
   world = scriptedWorld(),
   hostname = "192.0.2.1",
+  key: string | null = null,
 ) {
   const gateway = newGateway(compile(configOf(oneProvider("http://up.test")), 1), world, []);
   let pieces = 0, isOver = false, isCancelled = false;
@@ -33,7 +34,8 @@ function discarding(
   const request = new Request(`http://localhost${PATH}`, { method: "POST", headers, body });
   const remoteAddr = { transport: "tcp", hostname, port: 1 } as const;
   const call = newCall(gateway, request, PATH, endpointAt(PATH), { remoteAddr });
-  const over = discardBody(call, request, length).then(() => isOver = true);
+  const clientOf = () => key ?? call.clientOf();
+  const over = discardBody({ ...call, clientOf }, request, length).then(() => isOver = true);
   return {
     world,
     over,
@@ -252,6 +254,32 @@ Deno.test("the 65th body that is discarded ends one of the client that has most 
   }
   await world.advance(1_000);
   for (const { over } of [...strangers, ...honest]) await over;
+});
+
+Deno.test("while bodies without a client key are discarded, none of a key ends for another one", async () => {
+  const world = scriptedWorld();
+  const begin = (at: number, bytes: number, key: string | null = null) => {
+    const one = discarding(
+      null,
+      (controller) =>
+        one.state().pieces === 1 ? controller.enqueue(new Uint8Array(bytes)) : never(),
+      {},
+      world,
+      `192.0.2.${at}`,
+      key,
+    );
+    return one;
+  };
+  const keyed = [begin(0, 8_500, "ada"), begin(0, 8_500, "ada")];
+  const strangers = Array.from({ length: 62 }, (_, at) => begin(at + 1, 9_000));
+  await world.advance(0);
+  keyed.push(begin(0, 8_500, "ada"));
+  strangers.push(begin(100, 9_000));
+  await world.advance(0);
+  assertEquals(keyed.some((one) => one.state().isOver), false);
+  assertEquals(strangers.filter((one) => one.state().isOver).length, 2);
+  await world.advance(1_000);
+  for (const { over } of [...strangers, ...keyed]) await over;
 });
 
 Deno.test("the turns of bodies that are discarded go round among the clients", async () => {

@@ -236,3 +236,32 @@ Deno.test("a client that leaves while the outcome is stored does not undo a comp
   await left;
   assertEquals(ends, ["complete"]);
 });
+
+Deno.test("a stream that was held back ends after the read that was awaited, if its client has left", async () => {
+  const { stream, ends } = waitingStream([[RECORD]]);
+  const second = Promise.withResolvers<Result<readonly StreamRecord[]>>();
+  const reads = [Promise.resolve(success([RECORD])), second.promise];
+  const committed = await commit({
+    ...stream,
+    source: { next: () => reads.shift() ?? Promise.resolve(success(null)) },
+    hold: {
+      maxBytes: 1_000,
+      begin(release) {
+        queueMicrotask(release);
+        return () => {};
+      },
+      onHeld: () => {},
+      onDelivery: () => {},
+      onTaken: () => {},
+    },
+  });
+  assert(committed.ok);
+  const iterator = committed.value[Symbol.asyncIterator]();
+  assertEquals((await iterator.next()).value, [RECORD]);
+  const ended = iterator.return?.();
+  await Promise.resolve();
+  assertEquals(ends, []);
+  second.resolve(success([RECORD]));
+  await ended;
+  assertEquals(ends, ["client_cancelled"]);
+});
