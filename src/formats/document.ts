@@ -81,6 +81,9 @@ function findRepeatedKey(members: readonly Member[]): string {
  */
 const MAX_MEMBERS = 10_000;
 
+/** Characters of a text that is checked and parsed in one piece, which takes up to 50 ms. */
+const MAX_CHARS_AT_ONCE = 8 * 1024 * 1024;
+
 /**
  * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it
  * holds more than `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
@@ -92,6 +95,7 @@ export function* requestSteps(
   bytes?: Uint8Array<ArrayBuffer>,
 ): Generator<void, Result<JsonDocument>, void> {
   const refused = checkItems(text, maxItems) ?? (yield* checkKeys(text, maxItems, bytes));
+  if (text.length > MAX_CHARS_AT_ONCE) yield;
   const parsed = refused ?? parseDocument(text, bytes);
   return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
     "request_too_large",

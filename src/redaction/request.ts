@@ -309,9 +309,17 @@ function nameOf(dialogue: unknown): string {
 }
 
 function firstText(dialogue: unknown): string {
-  if (!Array.isArray(dialogue)) return JSON.stringify(dialogue ?? "");
+  if (!Array.isArray(dialogue)) return quoted(dialogue ?? "");
   const first = dialogue.find((item: unknown) => isObject(item) && item.role === "user");
-  return JSON.stringify(isObject(first) ? textOf(first.content) : "");
+  return quoted(isObject(first) ? textOf(first.content) : "");
+}
+
+/** A text with fewer characters is quoted for its digest, which takes longer than the digest. */
+const MAX_QUOTED_CHARS = 64 * 1024;
+
+function quoted(value: unknown): string {
+  const isLong = typeof value === "string" && value.length > MAX_QUOTED_CHARS;
+  return isLong ? value : JSON.stringify(value);
 }
 
 /** Returns the texts of a content: a client may send one text as it is or as a part. */

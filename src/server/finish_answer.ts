@@ -366,8 +366,13 @@ async function* restAfter(groups: StreamReply["records"], number: number) {
 
 async function* recordsOf(
   first: Searched[],
-  rest: AsyncIterable<Searched>,
+  rest: AsyncGenerator<Searched, void, void>,
 ): AsyncGenerator<readonly StreamRecord[], void, void> {
-  for (let next = first.shift(); next !== undefined; next = first.shift()) yield next.records;
-  for await (const { records } of rest) yield records;
+  try {
+    for (let next = first.shift(); next !== undefined; next = first.shift()) yield next.records;
+    for await (const { records } of rest) yield records;
+  } finally {
+    // The client may leave before it has all that was read until the first text.
+    await rest.return();
+  }
 }

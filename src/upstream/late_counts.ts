@@ -45,7 +45,8 @@ export function newTextEnd(member?: TextMember) {
   return {
     read(records: readonly StreamRecord[]): void {
       for (const { data } of records) {
-        if (PART_END.test(data.slice(0, MAX_SCANNED_CHARS))) isEnded = true;
+        const isLong = data.length > MAX_SCANNED_CHARS;
+        if (PART_END.test(isLong ? data.slice(-MAX_START_CHARS) : data)) isEnded = true;
         else if (isEnded && streamedTextBytes(data, member) > 0) isEnded = false;
       }
     },

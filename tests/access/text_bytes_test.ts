@@ -26,10 +26,12 @@ Deno.test("a medium counts as 1,200 tokens in the format of each protocol, and t
   }
 });
 
-Deno.test("slashes of a medium may be escaped, and it may have lines", () => {
+Deno.test("characters of a medium may be escaped, and it may have lines", () => {
   const lines = MEDIUM.replaceAll(/.{76}/g, "$&\r\n");
   const url = `{"url":"${`data:image/png;base64,${MEDIUM}`.replaceAll("/", "\\/")}"}`;
   assertEquals(countedBytes(url), '{"url":""}'.length + MEDIUM_BYTES);
+  const escaped = MEDIUM.replaceAll("+", "\\u002B").replaceAll("/", "\\u002f") + "\\u003D";
+  assertEquals(countedBytes(`{"data":"${escaped}"}`), '{"data":""}'.length + MEDIUM_BYTES);
   assertEquals(
     countedBytes(JSON.stringify({ b64_json: lines })),
     '{"b64_json":""}'.length + MEDIUM_BYTES,

@@ -24,11 +24,13 @@ interface Streamed {
   readonly path: string;
   readonly body?: JsonObject;
   readonly more?: string;
+  /** Settings of the route. */
+  readonly route?: string;
   readonly steps: readonly Step[];
 }
 
 /** Runs a call whose provider keeps its connection open at the end. Steps are 100 ms apart. */
-async function run({ wire, path, body = {}, more = "", steps }: Streamed) {
+async function run({ wire, path, body = {}, more = "", route = "", steps }: Streamed) {
   const streams: ReturnType<typeof newStream>[] = [];
   const via = wire === "responses" ? ", upstream_request_type: responses" : "";
   const gateway = limitedGateway(LIMITS, {
@@ -38,7 +40,7 @@ providers:
   up: {type: ${
       wire === "messages" ? wire : "compat"
     }, base_url: "http://up", api_key: sk, capabilities: {relay: [completions]}}
-routing: {routes: [{name: main, targets: [{provider: up${via}}]}]}
+routing: {routes: [{name: main, ${route}targets: [{provider: up${via}}]}]}
 retry: {enabled: false}
 pricing: {"up/*": {input: 2, output: 1, cached_input: 1}}
 `,
@@ -65,8 +67,9 @@ pricing: {"up/*": {input: 2, output: 1, cached_input: 1}}
   );
   let text = "";
   let endedAt: number | null = null;
-  let cancel = () => {};
+  let cancel = () => client.abort();
   void responding.then(async (response) => {
+    if (client.signal.aborted) return await response.body?.cancel().catch(() => {});
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
     cancel = () => void reader?.cancel();
     for (let step = await reader?.read(); step?.done === false; step = await reader?.read()) {
@@ -357,6 +360,26 @@ Deno.test("a stream that a rule refuses ends at once, and is charged with the co
     }
   }
 });
+
+for (const more of ["", REFUSING]) {
+  Deno.test(`counts are read of a stream whose client leaves while it is held back, ${more === "" ? "without rules" : "searched by rules"}`, async () => {
+    const ran = await run({
+      wire: "compat",
+      path: "/v1/chat/completions",
+      more,
+      route: "hold: 250ms, ",
+      steps: [
+        chunk(TEXT) + FINISH,
+        "leave",
+        "wait",
+        "wait",
+        usageChunk(usage(1_000, 3_000)),
+        DONE,
+      ],
+    });
+    assertEquals([ran.tokens, ran.estimated], [4_000, false]);
+  });
+}
 
 Deno.test("counts after an error in a stream are charged, and its client does not wait for them", async () => {
   const error = sse({ error: { message: "no", code: 500 } });
