@@ -48,7 +48,11 @@ Deno.test("a transfer coding besides chunked is refused, and the connection ends
       const request = head(path, `transfer-encoding: ${coding}`) + "2\r\n{}\r\n0\r\n\r\n";
       const answer = await untilClosed(gateway.url, request + request);
       assertMatch(answer, /^HTTP\/1\.1 400 /, coding);
-      assertMatch(answer, /"code":"invalid_request_framing"/, coding);
+      assertMatch(
+        answer,
+        coding === "chunked, chunked" ? FRAMING_REFUSAL : /"code":"invalid_request_framing"/,
+        coding,
+      );
       assertMatch(answer, /connection: close/i);
       // Newer runtimes may read what was sent at once.
       assertEquals(/HTTP\/1\.1 (?!400)/.exec(answer), null, "what follows is not served");
