@@ -50,7 +50,7 @@ Deno.test("a transfer coding besides chunked is refused, and the connection ends
       assertMatch(answer, /^HTTP\/1\.1 400 /, coding);
       assertMatch(
         answer,
-        coding === "chunked, chunked" ? FRAMING_REFUSAL : /"code":"invalid_request_framing"/,
+        coding === "gzip, chunked" ? /"code":"invalid_request_framing"/ : FRAMING_REFUSAL,
         coding,
       );
       assertMatch(answer, /connection: close/i);
