@@ -35,6 +35,15 @@ const STREAM_END = new RegExp(`"type"\\s*:\\s*"(?:${STREAM_ENDS.join("|")})"|"do
 /** Largest record that is read for its counts: as large as a whole response. */
 const MAX_READ_BYTES = 64 * 1024 * 1024;
 
+/** True for a record with the end of a part; a long one has it near its start or its end. */
+function endsPart(data: string): boolean {
+  return data.length <= MAX_SCANNED_CHARS
+    ? PART_END.test(data)
+    : [data.slice(0, MAX_START_CHARS), data.slice(-MAX_START_CHARS)].some((one) =>
+      PART_END.test(one)
+    );
+}
+
 /**
  * Returns the watch for the end of the text in a stream, after which its token counts may follow
  * soon. `member` is that of its text. What is neither text nor counts, such as a ping or the result
@@ -45,8 +54,7 @@ export function newTextEnd(member?: TextMember) {
   return {
     read(records: readonly StreamRecord[]): void {
       for (const { data } of records) {
-        const isLong = data.length > MAX_SCANNED_CHARS;
-        if (PART_END.test(isLong ? data.slice(-MAX_START_CHARS) : data)) isEnded = true;
+        if (endsPart(data)) isEnded = true;
         else if (isEnded && streamedTextBytes(data, member) > 0) isEnded = false;
       }
     },

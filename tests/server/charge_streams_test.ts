@@ -328,6 +328,23 @@ Deno.test("a client that leaves after the end of the text pays for its counts, a
   }
 });
 
+Deno.test("the end of a text is seen at both ends of a record above 1 MiB", async () => {
+  const delta = { content: "a".repeat(1_500_000) };
+  for (
+    const choice of [
+      { index: 0, finish_reason: "stop", delta },
+      { index: 0, delta, finish_reason: "stop" },
+    ]
+  ) {
+    const ran = await run({
+      wire: "compat",
+      path: "/v1/chat/completions",
+      steps: [sse({ id: "c", choices: [choice] }), "leave", usageChunk(usage(1_000, 3_000)), DONE],
+    });
+    assertEquals([ran.tokens, ran.estimated], [4_000, false]);
+  }
+});
+
 Deno.test("a client that leaves between two texts of a stream is not charged for more than it began", async () => {
   const text = started(messagesUsage(counts(1_000, 1))) + block(TEXT) + BLOCK_STOP;
   const ran = await run({
