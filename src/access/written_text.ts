@@ -8,7 +8,7 @@ export const MAX_SCANNED_CHARS = 1024 * 1024;
 /** Longest record in which media are looked for, which takes up to 100 ms. */
 const MAX_COUNTED_CHARS = 32 * 1024 * 1024;
 
-/** Characters at the start of a record that say what it is. */
+/** Characters at the start, or at the end, of a long record in which it is looked for what it is. */
 export const MAX_START_CHARS = 64 * 1024;
 
 /**
@@ -71,8 +71,8 @@ export function streamedTextBytes(data: string, member: TextMember = "delta"): n
   let bytes = 0;
   let at = data.indexOf(key);
   if (at < 0) return 0;
-  const start = data.slice(0, Math.min(at, MAX_START_CHARS));
-  if (member === "delta" && REPEATED.test(start)) return 0;
+  const before = data.slice(0, Math.min(at, MAX_START_CHARS));
+  if (member === "delta" && REPEATED.test(before)) return 0;
   if (data.length > MAX_COUNTED_CHARS) return data.length;
   if (data.length > MAX_SCANNED_CHARS) return countedBytes(data);
   while (at >= 0) {

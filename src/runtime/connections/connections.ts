@@ -20,7 +20,7 @@ import { headSince, type IdleLimits, isOverdue, isTaking, newIdleState } from ".
 import { newMessageWatches } from "./message_watch.ts";
 import { newSocketStates } from "./socket_states.ts";
 import { newSweeps } from "./sweeps.ts";
-import { newUnfinishedHeads } from "./unfinished_heads.ts";
+import { newRequested, newUnfinishedHeads } from "./unfinished_heads.ts";
 
 /** The client connections of one listener. */
 export interface Connections {
@@ -108,14 +108,7 @@ export function newConnections(
       ...newIdleState(clock.now()),
       writtenBytes: 0,
       endedMs: 0,
-      pendingBytes: 0,
-      requestBytes: 0,
-      countedBytes: 0,
-      settledBytes: 0,
-      lookedWrittenBytes: 0,
-      wasAnswered: false,
-      lookedRequests: 0,
-      unfinished: null,
+      ...newRequested(),
       acceptsAll: false,
       ended() {
         connection.inFlight--;

@@ -82,6 +82,20 @@ export interface Requested {
   unfinished: { readonly requests: number; readonly sinceMs: number } | null;
 }
 
+/** Returns the counts of a connection on which nothing has arrived. */
+export function newRequested(): Requested {
+  return {
+    pendingBytes: 0,
+    requestBytes: 0,
+    countedBytes: 0,
+    settledBytes: 0,
+    lookedWrittenBytes: 0,
+    wasAnswered: false,
+    lookedRequests: 0,
+    unfinished: null,
+  };
+}
+
 /** The state of a connection of which heads are counted. */
 interface Counted extends Requested, FoundSocket {
   /** Number of requests that have arrived. */

@@ -1,4 +1,7 @@
-import { newUnfinishedHeads } from "../../../src/runtime/connections/unfinished_heads.ts";
+import {
+  newRequested,
+  newUnfinishedHeads,
+} from "../../../src/runtime/connections/unfinished_heads.ts";
 import type { Traffic } from "../../../src/runtime/sockets.ts";
 import { assert, assertEquals } from "../../support/assert.ts";
 import { scriptedSockets, SILENT } from "../../support/scripted_sockets.ts";
@@ -13,16 +16,9 @@ const FOUND = {
   descriptor: 5,
   socket: 1,
   requests: 0,
-  pendingBytes: 0,
-  requestBytes: 0,
-  countedBytes: 0,
-  settledBytes: 0,
-  lookedWrittenBytes: 0,
-  wasAnswered: false,
-  lookedRequests: 0,
   isMultiplexed: false,
   isWatched: false,
-  unfinished: null,
+  ...newRequested(),
 };
 
 /** Two sweeps: the second one knows which heads are unfinished. */
