@@ -8,7 +8,7 @@ export const MAX_SCANNED_CHARS = 1024 * 1024;
 /** Longest record in which media are looked for, which takes up to 100 ms. */
 const MAX_COUNTED_CHARS = 32 * 1024 * 1024;
 
-/** Characters at the start, or at the end, of a long record in which it is looked for what it is. */
+/** Longest start, and longest end, of a long record in which its kind is looked for. */
 export const MAX_START_CHARS = 64 * 1024;
 
 /**

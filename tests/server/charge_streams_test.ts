@@ -328,7 +328,7 @@ Deno.test("a client that leaves after the end of the text pays for its counts, a
   }
 });
 
-Deno.test("the end of a text is seen at both ends of a record above 1 MiB", async () => {
+Deno.test("the end of a text is found at both ends of a record above 1 MiB", async () => {
   const delta = { content: "a".repeat(1_500_000) };
   for (
     const choice of [
