@@ -15,7 +15,7 @@ const NEXT = /[\s,]*"/y;
 /** Beginning of the `data:` URL of a medium. */
 const DATA_URL = /^data:[^,"]{1,200},/;
 
-/** A character outside of base64 in JSON, where `+`, `/` and `=` may be escaped and lines may end. */
+/** A character outside of base64 in JSON: escaped `+`, `/`, `=` and line ends are inside. */
 const NO_BASE64 = /[^A-Za-z0-9+/=_\\-]|\\(?!\/|n|r|u00(?:2[bBfF]|3[dD]))/;
 
 /**
