@@ -115,14 +115,17 @@ export async function discardBody(
 /**
  * Returns the body of which least has come, among those of the client that has most with a further
  * one of `newcomer`: one that is written beats one whose client waits. Those of client keys are
- * none of them while networks have some, because strangers may have many networks.
+ * none of them while networks have some, because strangers may have many networks; those of a key
+ * with more than half of all are.
  */
 function leastOfMost(newcomer: string): Discard {
-  const strangers = [...discards].filter(({ client }) => client.startsWith(ADDRESS_PREFIX));
-  const all = strangers.length > 0 ? strangers : [...discards];
   const counts = new Map([[newcomer, 1]]);
-  for (const { client } of all) counts.set(client, (counts.get(client) ?? 0) + 1);
+  for (const { client } of discards) counts.set(client, (counts.get(client) ?? 0) + 1);
   const countOf = ({ client }: Discard) => counts.get(client) ?? 0;
+  const first = [...discards].filter((one) =>
+    one.client.startsWith(ADDRESS_PREFIX) || countOf(one) > MAX_DISCARDS / 2
+  );
+  const all = first.length > 0 ? first : [...discards];
   const most = Math.max(...all.map(countOf));
   return all.filter((one) => countOf(one) === most)
     .reduce((least, one) => one.bytes < least.bytes ? one : least);

@@ -282,6 +282,35 @@ Deno.test("while bodies without a client key are discarded, none of a key ends f
   for (const { over } of [...strangers, ...keyed]) await over;
 });
 
+Deno.test("a client key with more than half of the bodies that are discarded ends its own, not those of others", async () => {
+  const world = scriptedWorld();
+  const begin = (at: number, key: string | null = null) => {
+    const one = discarding(
+      null,
+      (controller) =>
+        one.state().pieces === 1 ? controller.enqueue(new Uint8Array(9_000)) : never(),
+      {},
+      world,
+      `192.0.2.${at}`,
+      key,
+    );
+    return one;
+  };
+  const keyed = Array.from({ length: 32 }, () => begin(0, "ada"));
+  const strangers = Array.from({ length: 32 }, (_, at) => begin(at + 1));
+  await world.advance(0);
+  const endedOf = (ones: typeof keyed) => ones.filter((one) => one.state().isOver).length;
+  keyed.push(begin(0, "ada"));
+  await world.advance(0);
+  assertEquals([endedOf(keyed), endedOf(strangers)], [1, 0]);
+  // With half of them none of the key ends.
+  strangers.push(begin(100));
+  await world.advance(0);
+  assertEquals([endedOf(keyed), endedOf(strangers)], [1, 1]);
+  await world.advance(1_000);
+  for (const { over } of [...strangers, ...keyed]) await over;
+});
+
 Deno.test("the turns of bodies that are discarded go round among the clients", async () => {
   const { world, turns } = turningWorld();
   const reads = [0, 0, 0, 0];

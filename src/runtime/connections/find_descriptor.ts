@@ -19,6 +19,13 @@ const MAX_NEAR_DESCRIPTORS = 32;
  */
 const MAX_URGENT_DESCRIPTORS = 512;
 
+/**
+ * Such searches in a period, in milliseconds; further ones go to `MAX_CROWDED_DESCRIPTORS`. A
+ * socket that its client has closed is found by none, and 2,000 searches in a second stopped the
+ * event loop for seconds.
+ */
+const MAX_URGENT_SEARCHES = 1, SEARCH_PERIOD_MS = 10, MAX_CROWDED_DESCRIPTORS = 8;
+
 /** Lowest free descriptors of the last looks that are kept: a new connection mostly has one. */
 const MAX_FREED = 64;
 
@@ -43,6 +50,8 @@ export function newFinder(
   /** The same between the two sweeps before. */
   let formerTop = 0;
   let isClosed = false;
+  let urgentSearches = 0;
+  let periodEndMs = 0;
   const search = newSearch(clock, {
     bound: () => Math.max(lowestFree() ?? 0, top, formerTop) + MAX_URGENT_DESCRIPTORS,
     connectionAt,
@@ -75,6 +84,17 @@ export function newFinder(
     sweeps.soon();
   }
 
+  function findUrgent(connection: Connection) {
+    const now = clock.now();
+    if (now >= periodEndMs) {
+      urgentSearches = 0;
+      periodEndMs = now + SEARCH_PERIOD_MS;
+    }
+    urgentSearches++;
+    const isCrowded = urgentSearches > MAX_URGENT_SEARCHES;
+    findNear(connection, isCrowded ? MAX_CROWDED_DESCRIPTORS : MAX_URGENT_DESCRIPTORS);
+  }
+
   /** Returns true if the descriptor is known, or found where the kernel puts new ones. */
   function findNow(connection: Connection): boolean {
     connection.descriptor = openDescriptor(sockets, connection);
@@ -82,7 +102,7 @@ export function newFinder(
     for (const descriptor of freed) {
       if (connectionAt(descriptor) === connection) return true;
     }
-    findNear(connection, MAX_URGENT_DESCRIPTORS);
+    findUrgent(connection);
     return connection.descriptor !== null;
   }
 
@@ -98,7 +118,7 @@ export function newFinder(
       top = Math.max(top, descriptor);
     },
     locate: (connection: Connection): void => findNear(connection, MAX_NEAR_DESCRIPTORS),
-    locateNow: (connection: Connection): void => findNear(connection, MAX_URGENT_DESCRIPTORS),
+    locateNow: findUrgent,
     findNow,
     /** Resolves after a sweep that has begun later: it has found every socket of a connection. */
     async searched(): Promise<void> {
