@@ -3,6 +3,7 @@ import type { ErrorFormat } from "../core/failure/error_format.ts";
 import type { JsonDocument } from "../core/json/json.ts";
 import type { Reply, StreamReply } from "../core/stream/reply.ts";
 import type { Result } from "../core/failure/result.ts";
+import type { RequestLimits } from "../formats/document.ts";
 import type { MultipartBody } from "../formats/multipart.ts";
 import type { Call } from "../call/call.ts";
 
@@ -73,8 +74,11 @@ export type HoldState = (bytes: number, drop: () => void) => void;
 
 /** The session of one WebSocket connection. */
 export interface Session {
-  /** Parses a message. An invalid message does not change the session. */
-  parseMessage(text: string): Message;
+  /**
+   * Parses a message. An invalid message does not change the session. `hold` adds bytes to the body
+   * memory of its call.
+   */
+  parseMessage(text: string, hold: RequestLimits["hold"]): Message;
   /**
    * Returns the `stream_id` of a message that is refused without a further look at it; null if it
    * has none.

@@ -7,7 +7,7 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { atOnce } from "../core/at_once.ts";
-import { hasMoreItems } from "../core/json/scan.ts";
+import { countItems, hasMoreItems, mayHaveMoreItems } from "../core/json/scan.ts";
 import { parseMembers } from "./edit.ts";
 import { scanSteps } from "./json_scan.ts";
 import { MAX_PARSE_STEPS } from "./parse_limits.ts";
@@ -85,16 +85,37 @@ const MAX_MEMBERS = 10_000;
 const MAX_CHARS_AT_ONCE = 8 * 1024 * 1024;
 
 /**
+ * Text whose members and elements are not counted for their memory, in characters: as many as a
+ * gateway serves at once by default take less than 1 GiB in all.
+ */
+const MAX_UNCOUNTED_CHARS = 32 * 1024;
+
+/**
+ * Bytes of body memory for each member or element. An empty object takes 71 bytes when it is
+ * parsed, and three in the text; each byte of body memory stands for up to eight of the process.
+ */
+const HELD_BYTES_PER_ITEM = 10;
+
+/** Limits of a request that is parsed. */
+export interface RequestLimits {
+  /** Members and elements on all levels. */
+  readonly maxItems: number;
+  /** Adds bytes to the body memory of the call; returns the refusal if there is no room. */
+  hold(bytes: number): Failed | null;
+}
+
+/**
  * Parses the body of a client's request like `parseDocument`. Refused as `request_too_large` if it
- * holds more than `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`.
+ * holds more than `maxItems` members and elements, or its outermost object more than `MAX_MEMBERS`;
+ * by `hold` if its members and elements need more memory than there is.
  * Can be interrupted if they are very many.
  */
 export function* requestSteps(
   text: string,
-  maxItems: number,
+  limits: RequestLimits,
   bytes?: Uint8Array<ArrayBuffer>,
 ): Generator<void, Result<JsonDocument>, void> {
-  const refused = checkItems(text, maxItems) ?? (yield* checkKeys(text, maxItems, bytes));
+  const refused = holdItems(text, limits) ?? (yield* checkKeys(text, limits.maxItems, bytes));
   if (text.length > MAX_CHARS_AT_ONCE) yield;
   const parsed = refused ?? parseDocument(text, bytes);
   return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
@@ -104,18 +125,23 @@ export function* requestSteps(
 }
 
 /** The same in one piece. */
-export function parseRequest(text: string, maxItems: number): Result<JsonDocument> {
-  return atOnce(requestSteps(text, maxItems));
+export function parseRequest(text: string, limits: RequestLimits): Result<JsonDocument> {
+  return atOnce(requestSteps(text, limits));
 }
 
 /**
- * Refuses a JSON text with more than `limit` members and elements as `request_too_large`; null if
- * it may be parsed. Costs a small part of parsing, and nothing for a short text.
+ * Counts the members and elements of a JSON text in the body memory, as far as they need more than
+ * the text. Returns the refusal, as `request_too_large` above `maxItems`; null if the text may be
+ * parsed. Costs a small part of parsing, and nothing for a short text.
  */
-export function checkItems(text: string, limit: number): Failed | null {
-  return hasMoreItems(text, limit)
-    ? tooMany(`The request holds more than ${limit} members and elements of JSON`)
-    : null;
+function holdItems(text: string, { maxItems, hold }: RequestLimits): Failed | null {
+  if (text.length <= MAX_UNCOUNTED_CHARS && !mayHaveMoreItems(text, maxItems)) return null;
+  const items = countItems(text, maxItems);
+  if (items > maxItems) {
+    return tooMany(`The request holds more than ${maxItems} members and elements of JSON`);
+  }
+  const moreBytes = items * HELD_BYTES_PER_ITEM - text.length;
+  return moreBytes > 0 ? hold(moreBytes) : null;
 }
 
 /**

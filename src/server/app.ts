@@ -27,7 +27,7 @@ import { isClientCall, takePlace } from "./admission/overload.ts";
 import type { Peer } from "../runtime/peer.ts";
 import { respond } from "./respond.ts";
 import { newOpenSockets } from "./websocket/open_sockets.ts";
-import { openSocket, refuseVersion } from "./websocket/socket.ts";
+import { openSocket, refuseHead, refuseVersion } from "./websocket/socket.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import { onDisconnect } from "../runtime/listener_request.ts";
 
@@ -164,7 +164,8 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       : () => {};
     const admitted = await entered;
     const client = clientOver(peer)(call);
-    const stopped = admitted ?? refuseVersion(call) ?? await refuseSocket(call, client, peer);
+    const stopped = admitted ?? refuseVersion(call) ?? refuseHead(call) ??
+      await refuseSocket(call, client, peer);
     unwatch();
     if (stopped !== null) return await respondUnread(call, req.raw, stopped, peer);
     if (call.generation.privacy !== null) startPrivacy(call, policyOf(call));

@@ -9,6 +9,7 @@ import type { Endpoint } from "../api/client_api.ts";
 import type { Call } from "../call/call.ts";
 import { awaitTurn } from "../call/call_turns.ts";
 import { hideValues } from "../redaction/request.ts";
+import { holdBody } from "../traffic/call_memory.ts";
 import { turnForText } from "../traffic/loop_turns.ts";
 import {
   MAX_BODY_BYTES,
@@ -55,7 +56,8 @@ export async function readBody(
   if (stopped !== null) return stopped;
   const text = utf8Text(bytes.value);
   if (text === null) return refuse("invalid_json", "The request body is not valid UTF-8.");
-  const parsing = requestSteps(text, max_json_members, bytes.value);
+  const limits = { maxItems: max_json_members, hold: (more: number) => holdBody(call, more) };
+  const parsing = requestSteps(text, limits, bytes.value);
   const parsed = await atPaceOf(() => ({ next: () => turns.next("large") }), parsing);
   if (parsed.ok) return parsed;
   const { capture, client: { privacy } } = call;

@@ -1,3 +1,5 @@
+import { newScrapes } from "./scrapes.ts";
+
 /** Limits of concurrent requests and of the memory of bodies, named as in the configuration. */
 export interface AdmissionLimits {
   readonly max_concurrent_requests: number;
@@ -38,6 +40,11 @@ export interface Admission {
    * limit: its bytes count no more, and its `drop` is called.
    */
   holdGrowing(holder: string, bytes: number, drop: () => void): void;
+  /**
+   * Admits a response of metrics until `release`, apart from all calls. Returns false if its client
+   * or all together have not taken as many as `newScrapes` permits.
+   */
+  admitScrape(id: string, client: string, bytes: number): boolean;
   /** Calls `free` once when the body of an admitted call is freed. */
   onRelease(id: string, free: () => void): void;
   /** Frees the bytes of the request body of a call, which keeps its slot. */
@@ -92,6 +99,7 @@ export function newAdmission(limits: AdmissionLimits): Admission {
   const memory = new Map<string, () => void>();
   const holdings = new Map<string, SocketHolding>();
   const responses = new Map<string, Holding>();
+  const scrapes = newScrapes(max_response_memory);
   /** With the equal part of all calls, those below it cannot fill the memory a second time. */
   const equalPart = Math.max(MIN_COUNTED_BYTES, max_response_memory / max_concurrent_requests);
   let total = 0;
@@ -207,13 +215,14 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     },
     holdResponse: (id, bytes) => holdResponse(id, bytes, null),
     holdGrowing: holdResponse,
+    admitScrape: (id, client, bytes) => scrapes.add(id, { client, bytes }),
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },
     freeBody,
     release(id) {
       freeBody(id);
-      held.delete(id);
+      if (!held.delete(id)) scrapes.remove(id);
       if (responses.size > 0) setResponse(id, 0, null);
     },
     bodyBytesOf: (id) => held.get(id) ?? 0,

@@ -1,11 +1,12 @@
 import fc from "fast-check";
 import { parseJson } from "../../src/core/json/json.ts";
 import { messageOf } from "../../src/core/failure/openai_error.ts";
+import { refuse } from "../../src/core/failure/result.ts";
 import {
-  checkItems,
   emptyDocument,
   newDocument,
   parseDocument,
+  parseRequest,
 } from "../../src/formats/document.ts";
 import { parseMembers } from "../../src/formats/edit.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
@@ -63,11 +64,34 @@ Deno.test("a key repeated after 100,000 others is found and named", () => {
 
 Deno.test("more members and elements than allowed are refused with the setting that allows more", () => {
   const text = `{"a":[${"1,".repeat(9)}1]}`;
-  assertEquals(checkItems(text, 11), null);
-  const refused = checkItems(text, 10);
-  assert(refused !== null);
+  const hold = () => null;
+  assert(parseRequest(text, { maxItems: 11, hold }).ok);
+  const refused = parseRequest(text, { maxItems: 10, hold });
+  assert(!refused.ok);
   assertEquals(refused.failure.kind, "request_too_large");
   assertStringIncludes(messageOf(refused.failure), "server.max_json_members");
+});
+
+Deno.test("members and elements count 10 bytes each in the body memory, as far as the text has fewer", () => {
+  const held: number[] = [];
+  const limits = {
+    maxItems: 200_000,
+    hold(bytes: number) {
+      held.push(bytes);
+      return bytes > 100_000 ? refuse("overloaded", "full") : null;
+    },
+  };
+  const dense = (items: number) => `{"a":[${"{},".repeat(items - 2)}{}]}`;
+  assert(parseRequest(dense(11_000), limits).ok);
+  assertEquals(held, [11_000 * 10 - dense(11_000).length]);
+  const refused = parseRequest(dense(20_000), limits);
+  assert(!refused.ok);
+  assertEquals(refused.failure.kind, "overloaded");
+  assertEquals(held.splice(0).length, 2);
+  // Short texts, and those with longer members.
+  assert(parseRequest(dense(10_000), limits).ok);
+  assert(parseRequest(JSON.stringify({ a: Array(10_000).fill("words, {[ and more") }), limits).ok);
+  assertEquals(held, []);
 });
 
 Deno.test("keys may be repeated below the top level", () => {

@@ -110,6 +110,24 @@ Deno.test("a response that has arrived is sent above server.max_response_memory,
   assertEquals((await got(await fetch(`${gateway.url}/v1/models`))).status, 200);
 });
 
+Deno.test("metrics that a client does not take hold four places of its own, and no call is refused for them", async () => {
+  await using gateway = serveGateway(withServer("max_response_memory: 100000000"));
+  const { admission } = gateway.gateway.state;
+  const scrape = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
+  const unread = Array.from({ length: 4 }, (_, at) => `scrape ${at}`);
+  for (const id of unread) assert(admission.admitScrape(id, "address 127.0.0.1", 1_000_000));
+  await using refused = await connectRaw(gateway.url);
+  await refused.send(scrape);
+  const head = await refused.receiveUntil("\r\n\r\n");
+  assertStringIncludes(head, "HTTP/1.1 503 ");
+  assertStringIncludes(head.toLowerCase(), "retry-after: 1");
+  assertEquals((await got(await fetch(`${gateway.url}/v1/models`))).status, 200);
+  admission.release("scrape 0");
+  await using served = await connectRaw(gateway.url);
+  await served.send(scrape);
+  assertStringIncludes(await served.receiveUntil("\r\n\r\n"), "HTTP/1.1 200 ");
+});
+
 Deno.test("a client that takes nothing of a response is disconnected after server.write_timeout", async () => {
   await using upstream = talking(LARGE_CHARS);
   await using gateway = serveGateway(withServer("write_timeout: 1s", upstream.url));

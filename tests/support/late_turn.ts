@@ -47,7 +47,7 @@ export async function turnOn(
   const request = new Request("http://localhost/v1/responses");
   const facts = endpointAt("/v1/responses", "GET");
   const call = newCall(gateway, request, "/v1/responses", facts);
-  turns.add(call, newResponsesSession(1_000, () => {}).parseMessage(MESSAGE));
+  turns.add(call, newResponsesSession(1_000, () => {}).parseMessage(MESSAGE, () => null));
   while (!turns.isIdle) await world.advance(500);
   await world.advance(100);
   return {

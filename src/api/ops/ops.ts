@@ -7,6 +7,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import { VERSION } from "../../core/build.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
+import { refuseOverloaded } from "../../traffic/call_memory.ts";
 import type { ClientApi } from "../client_api.ts";
 import { jsonReply } from "../stored/json_reply.ts";
 
@@ -67,8 +68,11 @@ export const ops: ClientApi = {
       path: "/metrics",
       about: "Returns the metrics for Prometheus.",
       body: false,
-      async handle({ metrics }) {
-        const body = utf8Bytes(await metrics.scrape());
+      async handle(call) {
+        const body = utf8Bytes(await call.metrics.scrape());
+        if (!call.state.admission.admitScrape(call.id, call.clientOf(), body.length)) {
+          return refuseOverloaded(call, "response_memory", "has sent metrics that are not taken");
+        }
         const headers = { "content-type": METRICS_TYPE };
         return success({ kind: "whole", response: { status: 200, headers, body } });
       },

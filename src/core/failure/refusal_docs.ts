@@ -277,7 +277,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   },
   request_too_large: {
     cause:
-      "The request body has more than 10 MiB (`/v1/messages`: 32 MiB) or more JSON members, or different keys of them, than `server.max_json_members` permits.",
+      "The request body has more than 10 MiB (`/v1/messages`: 32 MiB) or more JSON members, or different keys of them, than `server.max_json_members` permits. The head of a WebSocket handshake has more than 32 KiB.",
     cure: "Send less.",
     example: "The request body is larger than 10 MiB; send less.",
   },

@@ -88,13 +88,18 @@ export function endOfValue(text: string, start: number): number {
  */
 const ESCAPED_KEY_ITEM_COUNT = 40;
 
+/** True if a text is so long that it may hold more than `limit` members and elements. */
+export function mayHaveMoreItems(text: string, limit: number): boolean {
+  // A member with an escaped key takes at least seven characters, any other item two.
+  return text.length * ESCAPED_KEY_ITEM_COUNT > 7 * limit;
+}
+
 /**
  * True if a JSON text holds more than `limit` members and elements, counted on all levels. Without
  * meaning for a text that is not JSON.
  */
 export function hasMoreItems(text: string, limit: number): boolean {
-  // A member with an escaped key takes at least seven characters, any other item two.
-  return text.length * ESCAPED_KEY_ITEM_COUNT > 7 * limit && countItems(text, limit) > limit;
+  return mayHaveMoreItems(text, limit) && countItems(text, limit) > limit;
 }
 
 /**

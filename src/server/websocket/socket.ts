@@ -18,6 +18,9 @@ import { type EnteringMessage, isLarge, newTurns, nextTurn } from "./turns.ts";
 import { newTurnCalls, type TurnCalls } from "./turn_call.ts";
 import { type GiveUpReason, newUnfinishedRules } from "./unfinished_rules.ts";
 
+/** Largest head of a handshake, of which copies stay while the socket is open. */
+const MAX_HEAD_BYTES = 32 * 1024;
+
 /** Maximum size of a client's message. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
@@ -136,6 +139,17 @@ export function refuseVersion({ headers, responseHeaders }: Call): Failed | null
   return refuse(
     "upgrade_required",
     `The gateway has version ${VERSION} of WebSocket; send 'Sec-WebSocket-Version: ${VERSION}'.`,
+  );
+}
+
+/**
+ * Returns the refusal of a handshake whose head, which stays while the socket is open, is larger
+ * than what the sockets of a client may hold; null for all others.
+ */
+export function refuseHead(call: Call): Failed | null {
+  return headBytesOf(call) <= MAX_HEAD_BYTES ? null : refuse(
+    "request_too_large",
+    "The head of a WebSocket handshake has more than 32 KiB; send fewer or shorter header fields.",
   );
 }
 
@@ -413,7 +427,7 @@ function serveSocket(
 
   function parseMessage(call: Call, text: string): Message {
     try {
-      return session.parseMessage(text);
+      return session.parseMessage(text, (bytes) => holdBody(call, bytes));
     } catch (error) {
       return { streamId: null, turn: internalError(call, error) };
     }

@@ -1,5 +1,5 @@
 import { utf8Bytes } from "../../../src/formats/utf8.ts";
-import { assert, assertEquals, assertMatch } from "../../support/assert.ts";
+import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { got } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
 import { openLine } from "../../support/line.ts";
@@ -98,6 +98,17 @@ Deno.test("a handshake with another version than 13 is refused with it, and has 
     located,
   });
   assertEquals(refusalOf(await got(response)), [426, "upgrade_required", null]);
+});
+
+Deno.test("a handshake with a head above 32 KiB is refused, one below is accepted", async () => {
+  await using served = socketGateway(CONFIG);
+  for (const [chars, status] of [[32 * 1024, 413], [31 * 1024, 101]] as const) {
+    await using raw = await connectRaw(served.url);
+    const field = `x-long: ${"a".repeat(chars)}\r\n\r\n`;
+    await raw.send(handshake(new URL(served.url).host).replace(/\r\n$/, field));
+    assertStringIncludes(await raw.receiveUntil("\r\n\r\n"), `HTTP/1.1 ${status} `);
+    if (status === 413) assertMatch(await raw.receiveUntil("}}"), /"code":"request_too_large"/);
+  }
 });
 
 Deno.test("an accepted handshake has the headers of every response", async () => {

@@ -118,11 +118,11 @@ export function newResponsesSession(maxItems: number, hold: HoldState): Session 
       setLast(null);
     },
     findStreamId: (text) => findStreamId(parseJson(text)),
-    parseMessage(text): Message {
-      const message = parseMessage(text, maxItems);
+    parseMessage(text, hold): Message {
+      const message = parseMessage(text, { maxItems, hold });
       // The error of a message with a duplicate key must carry the `stream_id` that waits for it.
       if (!message.ok) {
-        const isParsed = message.failure.kind !== "request_too_large";
+        const isParsed = message.failure.kind === "invalid_json";
         return { streamId: isParsed ? findStreamId(parseJson(text)) : null, turn: message };
       }
       const streamId = findStreamId(message.value.value);

@@ -5,7 +5,7 @@ import {
   type JsonValue,
 } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
-import { documentOf, parseRequest } from "../../../formats/document.ts";
+import { documentOf, parseRequest, type RequestLimits } from "../../../formats/document.ts";
 import { changedObject } from "../../../formats/edit.ts";
 import { wrongField } from "../../items/shape.ts";
 
@@ -44,10 +44,10 @@ function streamIdOf({ stream_id: streamId, response }: JsonObject): JsonValue {
   return streamId ?? (isObject(response) ? response.stream_id : null) ?? null;
 }
 
-/** Parses a message as a JSON object. Refuses more than `maxItems` members and elements. */
-export function parseMessage(text: string, maxItems: number): Result<JsonDocument> {
-  const document = parseRequest(text, maxItems);
-  if (document.ok || document.failure.kind === "request_too_large") return document;
+/** Parses a message as a JSON object within the limits of a request. */
+export function parseMessage(text: string, limits: RequestLimits): Result<JsonDocument> {
+  const document = parseRequest(text, limits);
+  if (document.ok || document.failure.kind !== "invalid_json") return document;
   return refuse(
     "invalid_json",
     "The message is not one JSON object with each key once; send one.",

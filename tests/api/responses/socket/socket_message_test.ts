@@ -10,18 +10,18 @@ import { assertEquals } from "../../../support/assert.ts";
 import { longParses } from "../../../support/long_parses.ts";
 import { assertFailed, valueOf } from "../../../support/translated.ts";
 
-const MAX_ITEMS = 1_000;
+const LIMITS = { maxItems: 1_000, hold: () => null };
 
 /** The request that a message holds; `warm` in front of one that is not to be generated. */
 function requestIn(text: string): string {
   const { document, isWarmUp } = valueOf(
-    parseCreateMessage(valueOf(parseMessage(text, MAX_ITEMS))),
+    parseCreateMessage(valueOf(parseMessage(text, LIMITS))),
   );
   return `${isWarmUp ? "warm " : ""}${document.text}`;
 }
 
 function refusalOf(text: string): Result<unknown> {
-  const message = parseMessage(text, MAX_ITEMS);
+  const message = parseMessage(text, LIMITS);
   return message.ok ? parseCreateMessage(message.value) : message;
 }
 
@@ -116,7 +116,7 @@ Deno.test("a message is parsed once, though its request has another text", () =>
   for (const body of [fields, `"response":{${fields}}`]) {
     const text = `{"type":"response.create","stream_id":"s",${body}}`;
     using parses = longParses();
-    const { document } = valueOf(parseCreateMessage(valueOf(parseMessage(text, MAX_ITEMS))));
+    const { document } = valueOf(parseCreateMessage(valueOf(parseMessage(text, LIMITS))));
     valueOf(parseWarmUpRequest(document));
     assertEquals(parses.count(), 1);
     assertEquals<unknown>(document.value, JSON.parse(document.text));
@@ -135,7 +135,7 @@ Deno.test("the value of a request has what its text has", () => {
   ) {
     const { document } = valueOf(
       parseCreateMessage(
-        valueOf(parseMessage(`{"type":"response.create",${fields}}`, MAX_ITEMS)),
+        valueOf(parseMessage(`{"type":"response.create",${fields}}`, LIMITS)),
       ),
     );
     assertEquals<unknown>(document.value, JSON.parse(document.text));
