@@ -92,9 +92,9 @@ const MAX_UNCOUNTED_CHARS = 32 * 1024;
 
 /**
  * Bytes of body memory for each member or element. An empty object takes 71 bytes when it is
- * parsed, and three in the text; each byte of body memory stands for up to eight of the process.
+ * parsed, and three in the text; for a byte of body memory the process may take eight.
  */
-const HELD_BYTES_PER_ITEM = 10;
+const ITEM_BYTES = 10;
 
 /** Limits of a request that is parsed. */
 export interface RequestLimits {
@@ -140,7 +140,7 @@ function holdItems(text: string, { maxItems, hold }: RequestLimits): Failed | nu
   if (items > maxItems) {
     return tooMany(`The request holds more than ${maxItems} members and elements of JSON`);
   }
-  const moreBytes = items * HELD_BYTES_PER_ITEM - text.length;
+  const moreBytes = items * ITEM_BYTES - text.length;
   return moreBytes > 0 ? hold(moreBytes) : null;
 }
 

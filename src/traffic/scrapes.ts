@@ -1,4 +1,4 @@
-/** Metrics that one client may have been sent and not taken yet. */
+/** Responses of metrics that one client may leave untaken. */
 const MAX_PER_CLIENT = 4;
 
 /** Part of the response memory that metrics may hold together: they need no key and no place. */

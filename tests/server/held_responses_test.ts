@@ -110,7 +110,7 @@ Deno.test("a response that has arrived is sent above server.max_response_memory,
   assertEquals((await got(await fetch(`${gateway.url}/v1/models`))).status, 200);
 });
 
-Deno.test("metrics that a client does not take hold four places of its own, and no call is refused for them", async () => {
+Deno.test("a client that does not take its metrics has four at most, and no call is refused for them", async () => {
   await using gateway = serveGateway(withServer("max_response_memory: 100000000"));
   const { admission } = gateway.gateway.state;
   const scrape = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
