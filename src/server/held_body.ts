@@ -2,17 +2,12 @@ import type { JsonObject } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { utf8Bytes } from "../formats/utf8.ts";
 import type { Cancellation } from "../core/cancellation.ts";
+import { MAX_SMALL_RESPONSE_BYTES } from "../traffic/admission.ts";
 import type { Pace } from "./pace.ts";
 import { type BodyEnding, viewPieces } from "./stream_body.ts";
 import type { Taking } from "./taking.ts";
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-/**
- * Largest response that is passed to the runtime in one piece and counts as taken then: as much as
- * a connection costs anyway. Larger ones are passed in pieces as the client takes them.
- */
-export const MAX_SMALL_RESPONSE_BYTES = 16 * 1024;
 
 /**
  * Yields the JSON of an object in pieces of `MAX_SMALL_RESPONSE_BYTES` or one element of a list.

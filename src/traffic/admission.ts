@@ -65,6 +65,12 @@ export interface Admission {
   isResponseMemoryFull(): boolean;
 }
 
+/**
+ * Largest response that is passed to the runtime in one piece and counts as taken then: as much as
+ * a connection costs anyway. Larger ones are passed in pieces as the client takes them.
+ */
+export const MAX_SMALL_RESPONSE_BYTES = 16 * 1024;
+
 /** Bytes of a response that are never dropped for others: about what its connection costs. */
 export const MIN_COUNTED_BYTES = 64 * 1024;
 
@@ -215,7 +221,8 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     },
     holdResponse: (id, bytes) => holdResponse(id, bytes, null),
     holdGrowing: holdResponse,
-    admitScrape: (id, client, bytes) => scrapes.add(id, { client, bytes }),
+    admitScrape: (id, client, bytes) =>
+      bytes <= MAX_SMALL_RESPONSE_BYTES || scrapes.add(id, { client, bytes }),
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },

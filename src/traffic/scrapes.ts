@@ -1,8 +1,8 @@
-/** Responses of metrics that one client may leave untaken. */
-const MAX_PER_CLIENT = 4;
-
-/** Part of the response memory that metrics may hold together: they need no key and no place. */
-const MAX_MEMORY_PART = 1 / 4;
+/**
+ * Parts of the response memory that the metrics of one client and of all may hold: they need no key
+ * and no place.
+ */
+const MAX_CLIENT_PART = 1 / 32, MAX_TOTAL_PART = 1 / 4;
 
 interface Scrape {
   readonly client: string;
@@ -12,25 +12,27 @@ interface Scrape {
 /** Counts the metrics that clients have not taken yet. `maxMemory` is that of all responses. */
 export function newScrapes(maxMemory: number) {
   const scrapes = new Map<string, Scrape>();
-  let total = 0;
+
+  function mayAdd(bytes: number, maxBytes: number, held: Iterable<Scrape>): boolean {
+    let sum = 0;
+    for (const one of held) sum += one.bytes;
+    return sum === 0 || sum + bytes <= maxBytes;
+  }
 
   return {
     /**
-     * Adds the metrics of a call until `remove`. Returns false, and adds nothing, if the client has
-     * four already, or all together would hold more than a quarter of the response memory, unless
-     * they are the only ones.
+     * Adds the metrics of a call until `remove`. Returns false, and adds nothing, if those of its
+     * client or all together would hold more than their part of the response memory. The only ones
+     * may have any size.
      */
     add(id: string, scrape: Scrape): boolean {
-      const own = scrapes.values().filter(({ client }) => client === scrape.client);
-      const isFull = total > 0 && total + scrape.bytes > maxMemory * MAX_MEMORY_PART;
-      if (isFull || [...own].length >= MAX_PER_CLIENT) return false;
-      scrapes.set(id, scrape);
-      total += scrape.bytes;
-      return true;
+      const all = scrapes.values();
+      const own = all.filter(({ client }) => client === scrape.client);
+      const isFree = mayAdd(scrape.bytes, maxMemory * MAX_CLIENT_PART, own) &&
+        mayAdd(scrape.bytes, maxMemory * MAX_TOTAL_PART, scrapes.values());
+      if (isFree) scrapes.set(id, scrape);
+      return isFree;
     },
-    remove(id: string): void {
-      total -= scrapes.get(id)?.bytes ?? 0;
-      scrapes.delete(id);
-    },
+    remove: (id: string): void => void scrapes.delete(id),
   };
 }
