@@ -24,7 +24,7 @@ export function newInnerItems(): InnerItems {
   let count = 0;
   return {
     admits(text) {
-      count += countItems(text, MAX_INNER_ITEMS - count);
+      count += countItems(text, MAX_INNER_ITEMS - count).count;
       return count <= MAX_INNER_ITEMS;
     },
   };

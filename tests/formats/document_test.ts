@@ -72,25 +72,39 @@ Deno.test("more members and elements than allowed are refused with the setting t
   assertStringIncludes(messageOf(refused.failure), "server.max_json_members");
 });
 
-Deno.test("members and elements count 10 bytes each in the body memory, as far as the text has fewer", () => {
+Deno.test("members, objects and lists count 40 bytes each in the body memory, as far as the text has fewer", () => {
   const held: number[] = [];
   const limits = {
     maxItems: 200_000,
     hold(bytes: number) {
       held.push(bytes);
-      return bytes > 100_000 ? refuse("overloaded", "full") : null;
+      return bytes > 500_000 ? refuse("overloaded", "full") : null;
     },
   };
-  const dense = (items: number) => `{"a":[${"{},".repeat(items - 2)}{}]}`;
-  assert(parseRequest(dense(11_000), limits).ok);
-  assertEquals(held, [11_000 * 10 - dense(11_000).length]);
-  const refused = parseRequest(dense(20_000), limits);
+  const list = (count: number) => `[${"{},".repeat(count - 1)}{}]`;
+  const inside = JSON.stringify({ a: `{"b":${list(11_000)}}` });
+  for (
+    const [text, parts] of [
+      // The outermost object, its member and the list.
+      [`{"a":${list(11_000)}}`, 11_003],
+      [`{"a":[${Array(6_000).fill('{"b":1}').join()}]}`, 2 * 6_000 + 3],
+      [inside, 2 + 11_003],
+    ] as const
+  ) {
+    assert(parseRequest(text, limits).ok);
+    assertEquals(held.splice(0), [parts * 40 - text.length]);
+  }
+  const refused = parseRequest(`{"a":${list(20_000)}}`, limits);
   assert(!refused.ok);
   assertEquals(refused.failure.kind, "overloaded");
-  assertEquals(held.splice(0).length, 2);
-  // Short texts, and those with longer members.
-  assert(parseRequest(dense(10_000), limits).ok);
-  assert(parseRequest(JSON.stringify({ a: Array(10_000).fill("words, {[ and more") }), limits).ok);
+  assertEquals(held.splice(0).length, 1);
+  // Short texts, longer members, and numbers.
+  const fields = (count: number) =>
+    JSON.stringify({ a: Array(count).fill({ content: "word: {[" }) });
+  for (const text of [`{"a":${list(10_000)}}`, JSON.stringify({ a: Array(99_000).fill(12_345) })]) {
+    assert(parseRequest(text, limits).ok);
+  }
+  assert(parseRequest(fields(1_500).replaceAll("word", "a word ".repeat(8)), limits).ok);
   assertEquals(held, []);
 });
 

@@ -146,8 +146,8 @@ export function refuseVersion({ headers, responseHeaders }: Call): Failed | null
  * Returns the refusal of a handshake whose head, which stays while the socket is open, is larger
  * than what the sockets of a client may hold; null for all others.
  */
-export function refuseHead(call: Call): Failed | null {
-  return headBytesOf(call) <= MAX_HEAD_BYTES ? null : refuse(
+export function refuseHead(call: Call, { url }: Request): Failed | null {
+  return headBytesOf(call) + url.length <= MAX_HEAD_BYTES ? null : refuse(
     "request_too_large",
     "The head of a WebSocket handshake has more than 32 KiB; send fewer or shorter header fields.",
   );

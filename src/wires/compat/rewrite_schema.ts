@@ -293,7 +293,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
 /** Returns the characters as which a schema counts for each reference to it. */
 function sizeOf(schema: JsonObject): number {
   const text = JSON.stringify(schema);
-  return text.length + ITEM_CHARS * countItems(text, Infinity);
+  return text.length + ITEM_CHARS * countItems(text, Infinity).count;
 }
 
 /** Returns the schema at a reference within the document (`#/…`). */

@@ -51,6 +51,6 @@ export function newSchemaCheck(
 export function parseChecked(text: string, budget: CheckBudget): JsonValue | undefined {
   budget.steps -= Math.ceil(text.length / STEP_CHARS);
   if (budget.steps < 0) return undefined;
-  budget.steps -= ITEM_STEP_COUNT * countItems(text, budget.steps / ITEM_STEP_COUNT);
+  budget.steps -= ITEM_STEP_COUNT * countItems(text, budget.steps / ITEM_STEP_COUNT).count;
   return budget.steps < 0 ? undefined : parseJson(text);
 }

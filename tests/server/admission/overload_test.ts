@@ -93,14 +93,14 @@ Deno.test("bodies are held until their calls are over, and no more of them than 
 });
 
 Deno.test("a body of many members is refused if there is no memory for what they take when parsed", async () => {
-  const { app, metric, finish } = heldGateway("max_body_memory: 300000");
+  const { app, metric, finish } = heldGateway("max_body_memory: 1000000");
   const dense = () =>
     chatRequest({ body: { user: "x", metadata_of_mine: Array(20_000).fill({}) } });
   const running = app(dense());
   const refused = await got(await app(dense()));
   assertEquals(verdictOf(refused), OVERLOADED);
   assertStringIncludes(refused.text, "server.max_body_memory");
-  assert(await metric("gateway_request_body_bytes") > 200_000);
+  assert(await metric("gateway_request_body_bytes") > 700_000);
   finish();
   assertEquals((await got(await running)).status, 200);
   assertEquals(await metric("gateway_request_body_bytes"), 0);

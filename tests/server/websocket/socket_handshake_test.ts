@@ -102,10 +102,20 @@ Deno.test("a handshake with another version than 13 is refused with it, and has 
 
 Deno.test("a handshake with a head above 32 KiB is refused, one below is accepted", async () => {
   await using served = socketGateway(CONFIG);
-  for (const [chars, status] of [[32 * 1024, 413], [31 * 1024, 101]] as const) {
+  const short = handshake(new URL(served.url).host);
+  const field = (chars: number) => short.replace(/\r\n$/, `x-long: ${"a".repeat(chars)}\r\n\r\n`);
+  const query = (chars: number) => short.replace(" HTTP/1.1", `?a=${"a".repeat(chars)} HTTP/1.1`);
+  const below = 31 * 1024, above = 32 * 1024;
+  for (
+    const [head, status] of [
+      [field(above), 413],
+      [query(above), 413],
+      [field(below), 101],
+      [query(below), 101],
+    ] as const
+  ) {
     await using raw = await connectRaw(served.url);
-    const field = `x-long: ${"a".repeat(chars)}\r\n\r\n`;
-    await raw.send(handshake(new URL(served.url).host).replace(/\r\n$/, field));
+    await raw.send(head);
     assertStringIncludes(await raw.receiveUntil("\r\n\r\n"), `HTTP/1.1 ${status} `);
     if (status === 413) assertMatch(await raw.receiveUntil("}}"), /"code":"request_too_large"/);
   }
