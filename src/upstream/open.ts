@@ -25,6 +25,7 @@ import {
   isCancelled,
   isTooLarge,
   type LateReading,
+  NEVER,
   NO_FAILOVER,
   type OpenAttempt,
   reportCounts,
@@ -72,7 +73,7 @@ export async function open(
     headers = { ...headers, traceparent: span.traceparent };
   }
   const began = world.now();
-  const late: LateReading = { isAwaited: () => false };
+  const late: LateReading = { isAwaited: NEVER };
   const timer = newAttemptTimer(world, call.cancellation, {
     timeoutMs: provider.settings.timeout,
     mode: provider.settings.timeout_mode,

@@ -18,6 +18,7 @@ import type { Hold } from "./hold.ts";
 import { type LargeCounts, newLargeCounts } from "./large_counts.ts";
 import { isStreamEnd, newTextEnd, readCounts, withLatest } from "./late_counts.ts";
 import {
+  ALWAYS,
   avoidsFilter,
   hasStops,
   isCancelled,
@@ -67,9 +68,7 @@ export async function readStream(
     span === null ? null : (records) => span.receivedRecords(records),
   );
   const textEnd = newTextEnd(candidate.textMember ?? wire.textMember);
-  let isReadingOn = false;
-  attempt.late.isAwaited = () =>
-    isCharged && (isReadingOn || textEnd.areCountsAwaited(translation.usage()));
+  if (isCharged) attempt.late.isAwaited = areCountsAwaited(textEnd, translation);
   let sentChars = 0, waitingBytes = 0, holdBytes = 0;
   memory.measureBy(() =>
     source.heldChars() + Math.max(waitingBytes, translation.heldBytes?.() ?? 0) + sentChars +
@@ -185,7 +184,7 @@ export async function readStream(
     // The text of a record that is too large has not been counted.
     const countedChars = failure !== null && isTooLarge(failure) ? 0 : Infinity;
     if (readsOn) {
-      isReadingOn = true;
+      attempt.late.isAwaited = ALWAYS;
       timer.linger();
       return await readCounts(
         usage,
@@ -225,6 +224,14 @@ export async function readStream(
       },
     };
   }
+}
+
+/** True while the counts of a stream follow its text; apart from what else reads the stream. */
+function areCountsAwaited(
+  textEnd: ReturnType<typeof newTextEnd>,
+  translation: StreamHandler["translation"],
+): () => boolean {
+  return () => textEnd.areCountsAwaited(translation.usage());
 }
 
 async function awaitEnd({ call, timer }: OpenAttempt, body: BodyReader): Promise<void> {

@@ -10,6 +10,7 @@ import { contentFiltered } from "./deliver.ts";
 import { clientResponseHeaders } from "./headers.ts";
 import { checkJson } from "./json_bounds.ts";
 import {
+  ALWAYS,
   avoidsFilter,
   countUnusable,
   type OpenAttempt,
@@ -90,7 +91,7 @@ async function readBody(
     onBeginning: (beginning) => countUnusable(attempt, beginning, body),
     usualBytes: limit,
     onUnusual() {
-      attempt.late.isAwaited = () => isCharged;
+      if (isCharged) attempt.late.isAwaited = ALWAYS;
       timer.linger();
       cancelLateRead = world.after(MAX_LATE_READ_MS, body.end);
     },
@@ -103,6 +104,6 @@ async function readBody(
   }
   memory.end(bytes.value.length);
   // A client that leaves from now on pays for the counts in it.
-  attempt.late.isAwaited = () => isCharged;
+  if (isCharged) attempt.late.isAwaited = ALWAYS;
   return bytes;
 }
