@@ -7,7 +7,7 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { atOnce } from "../core/at_once.ts";
-import { countItems, hasMoreItems, mayHaveMoreItems } from "../core/json/scan.ts";
+import { countItems, type ItemCounts, mayHaveMoreItems } from "../core/json/scan.ts";
 import { parseMembers } from "./edit.ts";
 import { scanSteps } from "./json_scan.ts";
 import { MAX_PARSE_STEPS } from "./parse_limits.ts";
@@ -116,7 +116,12 @@ export function* requestSteps(
   limits: RequestLimits,
   bytes?: Uint8Array<ArrayBuffer>,
 ): Generator<void, Result<JsonDocument>, void> {
-  const refused = holdItems(text, limits) ?? (yield* checkKeys(text, limits.maxItems, bytes));
+  const { maxItems } = limits;
+  const isCounted = text.length > MAX_UNCOUNTED_CHARS || mayHaveMoreItems(text, maxItems);
+  const counts = isCounted ? countItems(text, maxItems) : null;
+  const refused = counts === null
+    ? null
+    : holdItems(text, counts, limits) ?? (yield* checkKeys(text, counts, maxItems, bytes));
   if (text.length > MAX_CHARS_AT_ONCE) yield;
   const parsed = refused ?? parseDocument(text, bytes);
   return !parsed.ok || parsed.value.members.length <= MAX_MEMBERS ? parsed : refuse(
@@ -131,13 +136,15 @@ export function parseRequest(text: string, limits: RequestLimits): Result<JsonDo
 }
 
 /**
- * Counts the members and elements of a JSON text in the body memory, as far as they need more than
- * the text. Returns the refusal, as `request_too_large` above `maxItems`; null if the text may be
- * parsed. Costs a small part of parsing, and nothing for a short text.
+ * Adds the members, objects and lists of a JSON text to the body memory, as far as they need more
+ * than the text. Returns the refusal, as `request_too_large` above `maxItems`; null if the text may
+ * be parsed.
  */
-function holdItems(text: string, { maxItems, hold }: RequestLimits): Failed | null {
-  if (text.length <= MAX_UNCOUNTED_CHARS && !mayHaveMoreItems(text, maxItems)) return null;
-  const { count, partCount } = countItems(text, maxItems);
+function holdItems(
+  text: string,
+  { count, partCount }: ItemCounts,
+  { maxItems, hold }: RequestLimits,
+): Failed | null {
   if (count > maxItems) {
     return tooMany(`The request holds more than ${maxItems} members and elements of JSON`);
   }
@@ -157,11 +164,12 @@ const STEPS_PER_ITEM_COUNT = 10;
 /** Refuses a text with as many new keys that they take longer than `limit` elements may. */
 function* checkKeys(
   text: string,
+  { count }: ItemCounts,
   limit: number,
   bytes: Uint8Array | undefined,
 ): Generator<void, Failed | null, void> {
   const isShort = text.length < MIN_MEMBER_CHARS * MANY_ITEMS;
-  if (isShort || !hasMoreItems(text, MANY_ITEMS)) return null;
+  if (isShort || count <= MANY_ITEMS) return null;
   const maxSteps = Math.max(MAX_PARSE_STEPS, STEPS_PER_ITEM_COUNT * limit);
   const scan = yield* scanSteps(bytes ?? utf8Bytes(text), { maxSteps });
   yield;

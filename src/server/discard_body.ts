@@ -119,15 +119,16 @@ export async function discardBody(
  * with more than half of all are.
  */
 function leastOfMost(newcomer: string): Discard {
+  const all = [...discards];
   const counts = new Map([[newcomer, 1]]);
-  for (const { client } of discards) counts.set(client, (counts.get(client) ?? 0) + 1);
+  for (const { client } of all) counts.set(client, (counts.get(client) ?? 0) + 1);
   const countOf = ({ client }: Discard) => counts.get(client) ?? 0;
-  const first = [...discards].filter((one) =>
+  const first = all.filter((one) =>
     one.client.startsWith(ADDRESS_PREFIX) || countOf(one) > MAX_DISCARDS / 2
   );
-  const all = first.length > 0 ? first : [...discards];
-  const most = Math.max(...all.map(countOf));
-  return all.filter((one) => countOf(one) === most)
+  const among = first.length > 0 ? first : all;
+  const most = Math.max(...among.map(countOf));
+  return among.filter((one) => countOf(one) === most)
     .reduce((least, one) => one.bytes < least.bytes ? one : least);
 }
 

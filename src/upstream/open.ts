@@ -23,6 +23,7 @@ import {
   type AttemptEvents,
   hasStops,
   isCancelled,
+  isCounted,
   isTooLarge,
   type LateReading,
   NEVER,
@@ -138,10 +139,10 @@ async function readRejection(
   response: Incoming,
   body: BodyReader,
 ): Promise<Result<Reply>> {
-  const { call, candidate: { target }, span } = attempt;
-  const isCounted = call.client.meter !== null || span !== null;
-  const reported = isCounted ? (counts: () => Usage | null) => reportCounts(attempt, counts) : null;
-  return await rejection(call, target, response, { body, reported });
+  const reported = isCounted(attempt)
+    ? (counts: () => Usage | null) => reportCounts(attempt, counts)
+    : null;
+  return await rejection(attempt.call, attempt.candidate.target, response, { body, reported });
 }
 
 /** Reads the response of a success. */

@@ -59,6 +59,11 @@ export function isCancelled({ call }: OpenAttempt): boolean {
   return call.cancellation.reason !== null;
 }
 
+/** True if the counts of the response are charged, estimated or exported. */
+export function isCounted({ call, span }: OpenAttempt): boolean {
+  return call.client.meter !== null || span !== null;
+}
+
 /** True if an empty response that a content filter has ended is answered by the next target. */
 export function avoidsFilter({ target: { failover }, hasSideEffects }: Candidate): boolean {
   // A response that is stored at the provider is the client's, also if it is empty.
@@ -101,8 +106,8 @@ export async function countUnusable(
   bytes: Uint8Array,
   body: BodyReader,
 ): Promise<void> {
+  if (!isCounted(attempt)) return;
   const { client: { meter }, report: { endpoint: { operation } } } = attempt.call;
-  if (meter === null && attempt.span === null) return;
   attempt.late.isAwaited = ALWAYS;
   attempt.timer.linger();
   const { usage, textBytes } = await newLargeCounts(body)(bytes);

@@ -3,6 +3,7 @@ import { bugText } from "../core/failure/bug_text.ts";
 import type { Failure } from "../core/failure/failure.ts";
 import { type Result, success } from "../core/failure/result.ts";
 import type { Incoming } from "../core/world.ts";
+import type { Usage } from "../core/stream/events.ts";
 import { charsOf, type Reply } from "../core/stream/reply.ts";
 import type { Outcome } from "../core/stream/stream.ts";
 import type { Framing } from "../formats/framing.ts";
@@ -151,7 +152,7 @@ export async function readStream(
   /** Counts an attempt that ends, after the rest of its stream if that is read for its counts. */
   async function end({ failure, isComplete, readsOn }: StreamEnd): Promise<void> {
     const known = translation.usage();
-    const latest = await latestCounts(failure, readsOn);
+    const latest = await latestCounts(known, failure, readsOn);
     if (latest !== null) meter?.refuse(latest.textBytes);
     const usage = latest === null ? known : latest.usage;
     if (!isComplete || latest !== null) span?.uses(() => usage);
@@ -175,19 +176,19 @@ export async function readStream(
     reportEnd(attempt, failure);
   }
 
-  /** Reads the counts that the translation has not; null if it knows all. */
+  /** Adds the counts to the known ones that the translation has not; null if it has all. */
   async function latestCounts(
+    known: Usage | null,
     failure: Failure | null,
     readsOn: boolean,
   ): Promise<LargeCounts | null> {
-    const usage = translation.usage();
     // The text of a record that is too large has not been counted.
     const countedChars = failure !== null && isTooLarge(failure) ? 0 : Infinity;
     if (readsOn) {
       attempt.late.isAwaited = ALWAYS;
       timer.linger();
       return await readCounts(
-        usage,
+        known,
         source,
         newLargeCounts(body),
         countedChars,
@@ -196,7 +197,7 @@ export async function readStream(
       );
     }
     if (meter === null || (failure === null && !hasStops(candidate))) return null;
-    return await withLatest(usage, source, newLargeCounts(body), countedChars);
+    return await withLatest(known, source, newLargeCounts(body), countedChars);
   }
 
   function newHold({ ms, maxBytes }: NonNullable<StreamDelivery["hold"]>): Hold {

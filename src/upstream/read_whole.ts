@@ -13,6 +13,7 @@ import {
   ALWAYS,
   avoidsFilter,
   countUnusable,
+  isCounted,
   type OpenAttempt,
   reportCounts,
   storeFinished,
@@ -56,7 +57,7 @@ export async function readWhole(
     ...outline.value !== null && { outline: outline.value },
   });
   if (!read.ok) {
-    if (meter !== null || span !== null) {
+    if (isCounted(attempt)) {
       const value = outline.value?.value ?? parseJson(utf8Text(bytes.value) ?? "");
       const usage = reportedUsage(value);
       reportCounts(attempt, () => usage);

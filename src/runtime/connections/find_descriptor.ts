@@ -20,11 +20,11 @@ const MAX_NEAR_DESCRIPTORS = 32;
 const MAX_URGENT_DESCRIPTORS = 512;
 
 /**
- * Such searches in a period, in milliseconds; further ones go to `MAX_CROWDED_DESCRIPTORS`. A
- * socket that its client has closed is found by none, and 2,000 searches in a second stopped the
- * event loop for seconds.
+ * Time from one such search to the next, in milliseconds; those between go less far. A socket that
+ * its client has closed is found by none, and 2,000 searches in a second stopped the event loop for
+ * seconds.
  */
-const MAX_URGENT_SEARCHES = 1, SEARCH_PERIOD_MS = 10, MAX_CROWDED_DESCRIPTORS = 8;
+const URGENT_INTERVAL_MS = 10, MAX_CROWDED_DESCRIPTORS = 8;
 
 /** Lowest free descriptors of the last looks that are kept: a new connection mostly has one. */
 const MAX_FREED = 64;
@@ -50,8 +50,7 @@ export function newFinder(
   /** The same between the two sweeps before. */
   let formerTop = 0;
   let isClosed = false;
-  let urgentSearches = 0;
-  let periodEndMs = 0;
+  let nextUrgentMs = 0;
   const search = newSearch(clock, {
     bound: () => Math.max(lowestFree() ?? 0, top, formerTop) + MAX_URGENT_DESCRIPTORS,
     connectionAt,
@@ -86,12 +85,8 @@ export function newFinder(
 
   function findUrgent(connection: Connection) {
     const now = clock.now();
-    if (now >= periodEndMs) {
-      urgentSearches = 0;
-      periodEndMs = now + SEARCH_PERIOD_MS;
-    }
-    urgentSearches++;
-    const isCrowded = urgentSearches > MAX_URGENT_SEARCHES;
+    const isCrowded = now < nextUrgentMs;
+    if (!isCrowded) nextUrgentMs = now + URGENT_INTERVAL_MS;
     findNear(connection, isCrowded ? MAX_CROWDED_DESCRIPTORS : MAX_URGENT_DESCRIPTORS);
   }
 

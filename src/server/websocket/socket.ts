@@ -143,8 +143,8 @@ export function refuseVersion({ headers, responseHeaders }: Call): Failed | null
 }
 
 /**
- * Returns the refusal of a handshake whose head, which stays while the socket is open, is larger
- * than what the sockets of a client may hold; null for all others.
+ * Returns the refusal of a handshake whose head is larger than `MAX_HEAD_BYTES`; null for all
+ * others.
  */
 export function refuseHead(call: Call, { url }: Request): Failed | null {
   return headBytesOf(call) + url.length <= MAX_HEAD_BYTES ? null : refuse(
