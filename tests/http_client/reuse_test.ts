@@ -98,7 +98,11 @@ Deno.test("a response that arrives in the moment of the next request is not take
     // The bytes are in the kernel when the next request is written: no other task runs between the
     // two.
     void lines[0]?.write(encoder.encode(plain("evil")));
-    assertEquals(await ask(served), "from 2", descriptors);
+    const next = ask(served);
+    // The event loop is busy for so long that a timer of the request is due when it goes on.
+    const end = performance.now() + 5;
+    while (performance.now() < end);
+    assertEquals(await next, "from 2", descriptors);
     assertEquals(await ask(served), "from 2", descriptors);
     assertEquals(served.connections(), 2, descriptors);
   }
