@@ -175,7 +175,7 @@ Deno.test("large pieces follow each other after a pause of a quarter of the time
 
 /**
  * Returns when the second of large pieces of 8 ms begins, if 8 wait behind the first or, with
- * `few`, 31.
+ * `few`, 7.
  */
 async function secondOf(
   seen: { readonly late?: number[]; readonly arriving?: number[] },
