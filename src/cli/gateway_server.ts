@@ -25,6 +25,7 @@ import { newOutbound } from "../remote/remote_services.ts";
 import { type App, createApp } from "../server/app.ts";
 import { newIdleLimits } from "../runtime/connections/idle_rules.ts";
 import { releaseFreeMemory } from "../runtime/free_memory.ts";
+import { isHeapFull } from "../runtime/heap.ts";
 import { closePage, drain } from "./drain.ts";
 import { firstCall } from "./first_call.ts";
 import { foreignFunctions, missingFunctions } from "./foreign_functions.ts";
@@ -166,6 +167,7 @@ export async function openGateway(
       ...recorder !== null && { records: recorder.sizes },
       store,
       turns,
+      isHeapFull,
       ...role !== null && { scrape: role.scrape, divide: role.divide },
       onKeyRejected: newKeyWarning(log),
       ...began !== null && { began },

@@ -1,5 +1,8 @@
-/** Limits that refuse requests: concurrent requests, and bytes of requests or responses. */
-export const OVERLOAD_REASONS = ["requests", "body_memory", "response_memory"] as const;
+/**
+ * Limits that refuse requests: concurrent requests, bytes of requests or responses, and the heap of
+ * the process.
+ */
+export const OVERLOAD_REASONS = ["requests", "body_memory", "response_memory", "heap"] as const;
 
 /** The limit that refused a request. */
 export type OverloadReason = (typeof OVERLOAD_REASONS)[number];

@@ -1,9 +1,12 @@
+import { isDigit } from "../core/json/scan.ts";
+
 /**
  * Steps of parsing one key. The engine describes an object by its keys in their order. A key that
  * no earlier object had after the same keys makes a new description, which takes 2 µs and 200
- * bytes. The gateway reads each key with an escape a second time, which takes 3 µs more.
+ * bytes. A key that is an index of an array makes none, but up to 35 places, which take 360 bytes.
+ * The gateway reads each key with an escape a second time, which takes 3 µs more.
  */
-const STEPS = { known: 1, new: 30, escaped: 100 } as const;
+const STEPS = { known: 1, index: 15, new: 30, escaped: 100 } as const;
 
 /**
  * Maximum number of descriptions of one text; each further one is new. A text that may be parsed
@@ -26,6 +29,8 @@ export function newKeyCosts() {
   const known = new Set<number>();
   let key = SEED;
   let isEscaped = false;
+  /** True for a key of digits, also for one without characters, of which it does not matter. */
+  let isIndex = true;
 
   return {
     /** An object begins at this level. */
@@ -36,15 +41,18 @@ export function newKeyCosts() {
     add(code: number): void {
       key = mixed(key ^ code);
       isEscaped ||= code === BACKSLASH;
+      isIndex &&= isDigit(code);
     },
     /** Ends the current key, of an object at this level. Returns its steps. */
     end(depth: number): number {
       const digest = mixed((digests[depth] ?? 0) ^ key);
-      const steps = isEscaped ? STEPS.escaped : known.has(digest) ? STEPS.known : STEPS.new;
+      const plain = isIndex ? STEPS.index : STEPS.known;
+      const steps = isEscaped ? STEPS.escaped : known.has(digest) ? plain : STEPS.new;
       if (known.size < MAX_DESCRIPTIONS) known.add(digest);
       digests[depth] = digest;
       key = SEED;
       isEscaped = false;
+      isIndex = true;
       return steps;
     },
   };

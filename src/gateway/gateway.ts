@@ -80,6 +80,8 @@ export interface GatewayOptions {
   readonly scrape?: Metrics["scrape"];
   /** Absent for a gateway of one process. */
   readonly divide?: Divide;
+  /** True while the heap of the process is nearly full; absent where it is not known. */
+  readonly isHeapFull?: () => boolean;
   /** Receives each key of a pool that begins to rest because its provider rejected it. */
   readonly onKeyRejected?: KeyListener;
 }

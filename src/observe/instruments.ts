@@ -211,7 +211,7 @@ export function registerInstruments(registry: Registry, keyLabels: readonly stri
     ),
     overloaded: counter(
       "gateway_overloaded_total",
-      "Requests refused because a limit of the whole gateway was reached; reason is requests, body_memory or response_memory.",
+      "Requests refused because a limit of the whole gateway was reached; reason is requests, body_memory, response_memory or heap.",
       "reason",
     ),
     storeFailures: counter(

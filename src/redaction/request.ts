@@ -4,6 +4,7 @@ import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "..
 import { atPace } from "../core/at_once.ts";
 import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
+import { memoryOf } from "../formats/document.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { type MultipartBody, partText, withContents } from "../formats/multipart.ts";
 import { decodeUriText } from "../core/uri_text.ts";
@@ -84,7 +85,7 @@ export async function replaceDocument(
   }
   if (rootIn(document.value) !== undefined) privacy.lossyWithTokens = await written(true);
   if (isSame) return replaced;
-  return holdBody(call, replaced.value.text.length) ?? replaced;
+  return holdBody(call, memoryOf(replaced.value.text)) ?? replaced;
 }
 
 /**
@@ -136,7 +137,7 @@ export async function replaceItems(
   if (privacy.tokens.size > 0) privacy.counts.lossy = privacy.lossyWithTokens;
   const changed = replaced.value.value.input;
   if (replaced.value === document || !Array.isArray(changed)) return success(items);
-  const full = holdBody(call, replaced.value.text.length);
+  const full = holdBody(call, memoryOf(replaced.value.text));
   if (full !== null) return full;
   return success(items.map((item, index) => {
     const sent = changed[index];

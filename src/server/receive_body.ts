@@ -95,12 +95,17 @@ export function receiveSmallBody(
   declared: number,
   timeoutMs: number,
 ): Promise<Result<Bytes>> {
-  const refusal = holdBody(call, declared);
-  if (refusal !== null) return Promise.resolve(refusal);
+  const { cancellation, world } = call;
+  const stopped = cancellation.isCancelled
+    ? cancelled(cancellation.reason)
+    : holdBody(call, declared);
+  if (stopped !== null) return Promise.resolve(stopped);
   const { promise, resolve } = Promise.withResolvers<Result<Bytes>>();
-  const cancelDeadline = call.world.after(timeoutMs, () => resolve(incomplete(timeoutMs)));
+  const cancelDeadline = world.after(timeoutMs, () => end(incomplete(timeoutMs)));
+  const unsubscribe = cancellation.onCancel((reason) => end(cancelled(reason)));
 
   function end(result: Result<Bytes>) {
+    unsubscribe();
     cancelDeadline();
     resolve(result);
   }
@@ -124,6 +129,7 @@ function receiveInto(
   { declared, timeoutMs, maxBytes, storage, onBytes }: Receiving,
 ): Promise<Result<readonly Bytes[]>> {
   const { world, turns, cancellation } = call;
+  if (cancellation.isCancelled) return Promise.resolve(cancelled(cancellation.reason));
   const source = newSource(body);
   const length = source.isBounded ? declared : null;
   let size = 0;
@@ -135,6 +141,7 @@ function receiveInto(
   let isStopped = false;
   let cancelDeadline = world.after(timeoutMs, checkProgress);
   const { promise, resolve } = Promise.withResolvers<Result<readonly Bytes[]>>();
+  const unsubscribe = cancellation.onCancel((reason) => abandon(cancelled(reason)));
   readNext();
   return promise;
 
@@ -152,8 +159,7 @@ function receiveInto(
       // The wait does not count for the timeout. For tiny chunks it is no excuse: as long as all
       // places are taken by such bodies it is long.
       if (!isTiny()) progress.at += world.now() - since;
-      if (cancellation.isCancelled) abandon(cancelled(cancellation.reason));
-      else read();
+      read();
     });
   }
 
@@ -218,6 +224,7 @@ function receiveInto(
   }
 
   function end(result: Result<readonly Bytes[]>) {
+    unsubscribe();
     cancelDeadline();
     resolve(result);
   }

@@ -87,6 +87,8 @@ interface StateDependencies {
   readonly store?: GatewayStore | null;
   /** The turns that the store has. */
   readonly turns?: LoopTurns;
+  /** True while the heap of the process is nearly full; absent where it is not known. */
+  readonly isHeapFull?: () => boolean;
   /** Receives each key of a pool that begins to rest because its provider rejected it. */
   readonly onKeyRejected?: KeyListener;
 }
@@ -118,7 +120,7 @@ export function newGatewayState(
       ? null
       : newSharedCache(store.cachedResponses, store.availability.isUp, turns),
     inFlight: newInFlight(),
-    admission: newAdmission(server),
+    admission: newAdmission(server, given.isHeapFull),
     turns,
     objects,
     maxItems,

@@ -1,3 +1,4 @@
+import type { OverloadReason } from "../data/overload_reason.ts";
 import { newScrapes } from "./scrapes.ts";
 
 /** Limits of concurrent requests and of the memory of bodies, named as in the configuration. */
@@ -13,10 +14,10 @@ export interface Admission {
   admit(id: string): boolean;
   /**
    * Adds bytes to the request body of an admitted call; above the limit of body memory the largest
-   * holdings of sockets are dropped for it. Returns false, and adds nothing, if that is not enough
-   * or the call was released.
+   * holdings of sockets are dropped for it. Returns null, or adds nothing and returns the limit: of
+   * body memory if that is not enough or the call was released, or the heap.
    */
-  hold(id: string, bytes: number): boolean;
+  hold(id: string, bytes: number): OverloadReason | null;
   /**
    * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in
    * memory already; 0 for none. Above the limit of body memory the largest holding is dropped: its
@@ -98,8 +99,17 @@ interface SocketHolding extends Holding {
   readonly arrivingFrom: string | null;
 }
 
-/** Returns an admission without calls. */
-export function newAdmission(limits: AdmissionLimits): Admission {
+/** Bytes of all bodies up to which the heap is not looked at, which takes a microsecond. */
+const MAX_SMALL_TOTAL_BYTES = 1024 * 1024;
+
+/**
+ * Returns an admission without calls. `isHeapFull` is asked before bytes are added: what a body
+ * takes as values is estimated, and an estimate may be wrong.
+ */
+export function newAdmission(
+  limits: AdmissionLimits,
+  isHeapFull: () => boolean = () => false,
+): Admission {
   const { max_concurrent_requests, max_body_memory, max_response_memory } = limits;
   const held = new Map<string, number>();
   const memory = new Map<string, () => void>();
@@ -203,12 +213,13 @@ export function newAdmission(limits: AdmissionLimits): Admission {
     },
     hold(id, bytes) {
       const own = held.get(id);
-      if (own === undefined) return false;
+      if (own === undefined) return "body_memory";
       makeRoom(bytes);
-      if (total + bytes > max_body_memory) return false;
+      if (total + bytes > max_body_memory) return "body_memory";
+      if (total + bytes > MAX_SMALL_TOTAL_BYTES && isHeapFull()) return "heap";
       held.set(id, own + bytes);
       total += bytes;
-      return true;
+      return null;
     },
     holdDroppable: (holder, bytes, drop) =>
       holdDroppable(holder, { bytes, drop, arrivingFrom: null }),

@@ -12,6 +12,7 @@ const REACHED: Readonly<Record<OverloadReason, string>> = {
   requests: "serves as many requests as server.max_concurrent_requests allows",
   body_memory: "holds as many bytes of requests as server.max_body_memory allows",
   response_memory: "holds as many bytes of responses as server.max_response_memory allows",
+  heap: "uses most of the heap that the runtime gives its process",
 };
 
 /** Time in which a client takes a stream that was released; what is left then counts again. */
@@ -30,11 +31,11 @@ interface HoldingCall {
 
 /**
  * Reserves bytes of body memory until the response of the call has ended. Returns null, or refuses
- * as `overloaded` above `server.max_body_memory`.
+ * as `overloaded` above `server.max_body_memory` or while the heap of the process is nearly full.
  */
 export function holdBody(call: HoldingCall, bytes: number): Failed | null {
-  if (call.state.admission.hold(call.id, bytes)) return null;
-  return refuseOverloaded(call, "body_memory");
+  const reached = call.state.admission.hold(call.id, bytes);
+  return reached === null ? null : refuseOverloaded(call, reached);
 }
 
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */

@@ -4,6 +4,7 @@ import { messageOf } from "../../src/core/failure/openai_error.ts";
 import { refuse } from "../../src/core/failure/result.ts";
 import {
   emptyDocument,
+  memoryOf,
   newDocument,
   parseDocument,
   parseRequest,
@@ -72,15 +73,21 @@ Deno.test("more members and elements than allowed are refused with the setting t
   assertStringIncludes(messageOf(refused.failure), "server.max_json_members");
 });
 
-Deno.test("members, objects and lists count 40 bytes each in the body memory, as far as the text has fewer", () => {
+/** Limits of up to 1 MB more body memory, and the bytes that are held. */
+function heldBytes() {
   const held: number[] = [];
   const limits = {
     maxItems: 200_000,
     hold(bytes: number) {
       held.push(bytes);
-      return bytes > 500_000 ? refuse("overloaded", "full") : null;
+      return bytes > 1_000_000 ? refuse("overloaded", "full") : null;
     },
   };
+  return { held, limits };
+}
+
+Deno.test("members, objects and lists count 40 bytes each in the body memory, as far as the text has fewer", () => {
+  const { held, limits } = heldBytes();
   const list = (count: number) => `[${"{},".repeat(count - 1)}{}]`;
   const inside = JSON.stringify({ a: `{"b":${list(11_000)}}` });
   for (
@@ -94,7 +101,7 @@ Deno.test("members, objects and lists count 40 bytes each in the body memory, as
     assert(parseRequest(text, limits).ok);
     assertEquals(held.splice(0), [parts * 40 - text.length]);
   }
-  const refused = parseRequest(`{"a":${list(20_000)}}`, limits);
+  const refused = parseRequest(`{"a":${list(40_000)}}`, limits);
   assert(!refused.ok);
   assertEquals(refused.failure.kind, "overloaded");
   assertEquals(held.splice(0).length, 1);
@@ -105,7 +112,46 @@ Deno.test("members, objects and lists count 40 bytes each in the body memory, as
     assert(parseRequest(text, limits).ok);
   }
   assert(parseRequest(fields(1_500).replaceAll("word", "a word ".repeat(10)), limits).ok);
-  assertEquals(held, []);
+  assertEquals(held, [0, 0]);
+});
+
+Deno.test("a member whose key is an index or has an escape counts 200 bytes, and a number that may be kept as written 15", () => {
+  const { held, limits } = heldBytes();
+  const list = (item: string, count: number) => `[${Array(count).fill(item).join()}]`;
+  const text = (item: string, count: number) => `{"a":${list(item, count)}}`;
+  for (
+    const [item, count, parts] of [
+      ['{"34":0}', 3_700, 1 + 5],
+      ['{"\\u0061":0}', 2_600, 1 + 5],
+      ['{"b":34,"c":"34"}', 2_100, 1 + 2],
+      ["1.0", 10_000, 0.375],
+      ["1e3", 10_000, 0.375],
+      ["-0", 12_000, 0.375],
+      ["-1", 12_000, 0],
+      ["true", 12_000, 0],
+    ] as const
+  ) {
+    const written = text(item, count);
+    assert(parseRequest(written, limits).ok);
+    const bytes = Math.ceil((count * parts + 3) * 40);
+    assertEquals(held.splice(0), [Math.max(0, bytes - written.length)], item);
+    if (item.startsWith('{"\\')) continue;
+    for (const blanks of ["", " ", "\t", "\r\n"]) {
+      const inside = JSON.stringify({ a: blanks + written });
+      assert(parseRequest(inside, limits).ok);
+      assertEquals(
+        held.splice(0),
+        [Math.max(0, bytes + 2 * 40 - inside.length)],
+        JSON.stringify([blanks, item]),
+      );
+    }
+  }
+});
+
+Deno.test("a request that the gateway has written counts like one that it parses", () => {
+  const list = (count: number) => `[${Array(count).fill("{}").join()}]`;
+  assertEquals([memoryOf(list(10_000)), memoryOf(list(11_000))], [30_001, 11_001 * 40]);
+  assertEquals(memoryOf(JSON.stringify(["x".repeat(40_000)])), 40_004);
 });
 
 Deno.test("keys may be repeated below the top level", () => {

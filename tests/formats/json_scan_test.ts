@@ -136,6 +136,7 @@ Deno.test("steps count what parsing costs: a new key more than a value, and a kn
   const same = '{"a":1,"b":2}';
   const steps = scanned(`[${same},${same}]`).steps;
   assertEquals(scanned(`[${same},{"b":2,"a":1}]`).steps, steps + 2 * 29);
+  assertEquals(scanned('[{"34":1},{"34":1}]').steps, 4 + (4 + 30 + 1) + (4 + 15 + 1));
   assertEquals(scanned('[{"\\u0061":1},{"\\u0061":1}]').steps, 4 + 2 * (4 + 100 + 1));
 });
 

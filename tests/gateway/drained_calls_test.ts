@@ -1,7 +1,9 @@
 import { endOf } from "../../src/observe/report.ts";
 import { heldUpstream } from "../e2e/held_upstream.ts";
-import { assertEquals } from "../support/assert.ts";
+import { connectRaw } from "../server/raw_connection.ts";
+import { assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../support/chat_call.ts";
+import { serveGateway } from "../support/gateway.ts";
 import { reloadable } from "./reloadable.ts";
 
 /** One failure would open a breaker, and another target would show. */
@@ -43,6 +45,31 @@ Deno.test("a call that waits for its retry is cancelled at once", async () => {
   assertEquals(verdictOf(await got(await running)), DRAINING);
   assertEquals(reports.map(endOf), ["drained"]);
   assertEquals(world.waiting, 0);
+});
+
+Deno.test("a call whose body arrives is cancelled with 503, however it is framed", async () => {
+  await using gateway = serveGateway(CONFIG);
+  const { inFlight, admission } = gateway.gateway.state;
+  await using clients = new AsyncDisposableStack();
+  const received: Promise<string>[] = [];
+  for (
+    const begun of [
+      `content-length: 1000\r\n\r\n{"model":`,
+      `content-length: 100000\r\n\r\n{"model":`,
+      `transfer-encoding: chunked\r\n\r\n9\r\n{"model":\r\n`,
+    ]
+  ) {
+    const raw = clients.use(await connectRaw(gateway.url));
+    await raw.send(`POST /v1/chat/completions HTTP/1.1\r\nhost: localhost\r\n${begun}`);
+    received.push(raw.receiveUntil("}}"));
+  }
+  // The whole of the small one is held before it arrives.
+  while (admission.bodyBytes() < 1_000 + 2 * 9) await got(await fetch(`${gateway.url}/health`));
+  inFlight.cancelAll();
+  for (const text of await Promise.all(received)) assertStringIncludes(text, '"code":"draining"');
+  await inFlight.idle();
+  const ends = gateway.reports.filter(({ status }) => status === 503).map(endOf);
+  assertEquals(ends, ["drained", "drained", "drained"]);
 });
 
 Deno.test("a stream is cut off with one failure terminal", async () => {

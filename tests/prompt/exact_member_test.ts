@@ -1,6 +1,6 @@
 import { parseDocument } from "../../src/formats/document.ts";
 import { exactMember } from "../../src/prompt/exact_member.ts";
-import { assertEquals } from "../support/assert.ts";
+import { assert, assertEquals } from "../support/assert.ts";
 import { longParses } from "../support/long_parses.ts";
 import { valueOf } from "../support/translated.ts";
 
@@ -13,4 +13,13 @@ Deno.test("a field is parsed again only for numbers that JavaScript would write 
     assertEquals(JSON.stringify(exactMember(document, "tools")), tools);
     assertEquals([exactMember(document, "absent"), parses.count()], [null, expected]);
   }
+});
+
+Deno.test("a field is parsed once for all targets of a request", () => {
+  const tools = `[{"a":1.0,"b":"${"x".repeat(1_000)}"}]`;
+  const document = valueOf(parseDocument(`{"model":"m","tools":${tools}}`));
+  using parses = longParses();
+  const first = exactMember(document, "tools");
+  assert(exactMember(document, "tools") === first);
+  assertEquals(parses.count(), 1);
 });

@@ -236,7 +236,7 @@ Deno.test("the memory of a small body is reserved before it arrives, and freed w
 
 Deno.test("a small body above the body memory of the gateway is refused without being read", async () => {
   const { call, state } = admittedCall();
-  assert(state.admission.hold(call.id, 256 * 1024 * KIB - 8));
+  assertEquals(state.admission.hold(call.id, 256 * 1024 * KIB - 8), null);
   const request = new Request("http://localhost/", { method: "POST", body: "x".repeat(9) });
   const received = await receiveSmallBody(call, request, 9, 30_000);
   assertEquals(received.ok ? null : received.failure.kind, "overloaded");

@@ -22,13 +22,28 @@ Deno.test("body bytes are held up to the limit, and freed once with their call",
     max_response_memory: 10,
   });
   for (const id of ["a", "b"]) admission.admit(id);
-  assertEquals([admission.hold("a", 6), admission.hold("b", 4)], [true, true]);
-  assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 10]);
+  assertEquals([admission.hold("a", 6), admission.hold("b", 4)], [null, null]);
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["body_memory", 10]);
   assertEquals(["a", "b", "c"].map(admission.bodyBytesOf), [6, 4, 0]);
   admission.release("a");
   admission.release("a");
   assertEquals(admission.bodyBytes(), 4);
-  assertEquals([admission.hold("a", 1), admission.bodyBytes()], [false, 4], "a has left");
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["body_memory", 4], "a has left");
+});
+
+Deno.test("while the heap is full no body is held that brings their sum above 1 MiB", () => {
+  let isFull = true;
+  const limits = {
+    max_concurrent_requests: 9,
+    max_body_memory: 4 * 1024 * 1024,
+    max_response_memory: 10,
+  };
+  const admission = newAdmission(limits, () => isFull);
+  admission.admit("a");
+  assertEquals(admission.hold("a", 1024 * 1024), null);
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["heap", 1024 * 1024]);
+  isFull = false;
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], [null, 1024 * 1024 + 1]);
 });
 
 Deno.test("the memory of a body is freed once, when its call is released", () => {
@@ -81,8 +96,8 @@ Deno.test("above the limit of body memory the largest unfinished message is drop
   assertEquals([dropped.splice(0), admission.bodyBytes()], [["large"], 3]);
   receive("other", 4);
   admission.admit("a");
-  assertEquals([admission.hold("a", 7), dropped.splice(0)], [true, ["other"]]);
-  assertEquals([admission.hold("a", 4), dropped, admission.bodyBytes()], [false, [], 10]);
+  assertEquals([admission.hold("a", 7), dropped.splice(0)], [null, ["other"]]);
+  assertEquals([admission.hold("a", 4), dropped, admission.bodyBytes()], ["body_memory", [], 10]);
   receive("small", 0);
   assertEquals(admission.bodyBytes(), 7);
   receive("huge", 99);
@@ -165,7 +180,7 @@ Deno.test("whatever calls do, the limits hold and nothing is left of calls that 
         admission.release(id);
         model.delete(id);
       } else if (what === "hold") {
-        const isHeld = admission.hold(id, bytes);
+        const isHeld = admission.hold(id, bytes) === null;
         if (isHeld) model.set(id, (held ?? 0) + bytes);
         assert(!isHeld || held !== undefined);
       } else if (held === undefined && admission.admit(id)) model.set(id, 0);

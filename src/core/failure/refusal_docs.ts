@@ -383,7 +383,7 @@ export const REFUSAL_DOCS: Readonly<Record<RefusalKind, FailureDoc>> = {
   },
   overloaded: {
     cause:
-      "`server.max_concurrent_requests`, `server.max_body_memory` or `server.max_response_memory` is reached.",
+      "`server.max_concurrent_requests`, `server.max_body_memory` or `server.max_response_memory` is reached, or the heap of the process is nearly full.",
     cure: "Wait for `Retry-After`, or raise the limit that the message names.",
     example: "The gateway serves as many requests as server.max_concurrent_requests allows; " +
       "try again in 1 s.",

@@ -1,4 +1,5 @@
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
+const MINUS = 45, POINT = 46, ZERO = 48, LARGE_E = 69, SMALL_E = 101;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
 /** Returns the first index from `at` on without JSON white space. */
@@ -88,6 +89,15 @@ export function endOfValue(text: string, start: number): number {
  */
 const ESCAPED_KEY_ITEM_COUNT = 40;
 
+/**
+ * Number of parts as which a member counts whose key is an index of an array, or has an escape: the
+ * engine keeps up to 35 places for one index, and an object may be read three times.
+ */
+const INDEX_KEY_PART_COUNT = 5;
+
+/** The same of a number that may be kept as it is written. */
+const NUMBER_PART_COUNT = 0.375;
+
 /** True if a text is so long that it may hold more than `limit` members and elements. */
 export function mayHaveMoreItems(text: string, limit: number): boolean {
   // A member with an escaped key takes at least seven characters, any other item two.
@@ -106,7 +116,11 @@ export function hasMoreItems(text: string, limit: number): boolean {
 export interface ItemCounts {
   /** Members and elements; a member whose key has an escape counts as `ESCAPED_KEY_ITEM_COUNT`. */
   readonly count: number;
-  /** Members, objects and lists, also those of JSON inside strings. */
+  /**
+   * Members, objects and lists, also those of JSON inside strings; a member whose key is an index
+   * or has an escape counts as `INDEX_KEY_PART_COUNT`. A number that may be kept as it is written
+   * is `NUMBER_PART_COUNT` more.
+   */
   readonly partCount: number;
 }
 
@@ -133,33 +147,59 @@ export function countItems(text: string, limit: number): ItemCounts {
       isFirst = true;
       partCount++;
     } else if (code === COLON) partCount++;
+    else if (isNumberMark(text, at, code)) partCount += NUMBER_PART_COUNT;
     if (code !== QUOTE) {
       at++;
       continue;
     }
     const start = at;
     at = endOfString(text, start);
-    if (hasEscape && isKeyWithEscape(text, start, at)) count += ESCAPED_KEY_ITEM_COUNT - 1;
     const first = text.charCodeAt(start + 1);
-    if (first === OPEN_OBJECT || first === OPEN_ARRAY) partCount += countInside(text, start, at);
+    if (hasEscape && isKeyWithEscape(text, start, at)) {
+      count += ESCAPED_KEY_ITEM_COUNT - 1;
+      partCount += INDEX_KEY_PART_COUNT - 1;
+    } else if (isDigit(first) && isKey(text, at)) partCount += INDEX_KEY_PART_COUNT - 1;
+    if (mayBeginJson(first)) partCount += countInside(text, start, at);
   }
   return { count, partCount };
 }
 
-/** Returns how many members, objects and lists the JSON inside a string may have. */
+/**
+ * True for the mark of a number that may be kept as it is written: a point, an exponent or the sign
+ * of a zero.
+ */
+function isNumberMark(text: string, at: number, code: number): boolean {
+  if (code === POINT) return true;
+  if (code === MINUS) return text.charCodeAt(at + 1) === ZERO;
+  return (code === SMALL_E || code === LARGE_E) && isDigit(text.charCodeAt(at - 1));
+}
+
+/** True if a string that begins with this character may be JSON, also behind blanks. */
+function mayBeginJson(first: number): boolean {
+  return first === OPEN_OBJECT || first === OPEN_ARRAY || first === BACKSLASH || isBlank(first);
+}
+
+/** Returns how many parts the JSON inside a string may have. */
 function countInside(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
-    if (code === OPEN_OBJECT || code === OPEN_ARRAY || code === COLON) count++;
+    if (code === OPEN_OBJECT || code === OPEN_ARRAY) count++;
+    // Between a key and its colon are the escape and the quote.
+    else if (code === COLON) count += isDigit(text.charCodeAt(at - 3)) ? INDEX_KEY_PART_COUNT : 1;
+    else if (isNumberMark(text, at, code)) count += NUMBER_PART_COUNT;
   }
   return count;
 }
 
 /** True if the string between two indices is the key of a member and has an escape. */
 function isKeyWithEscape(text: string, start: number, end: number): boolean {
-  return text.charCodeAt(skipBlanks(text, end)) === COLON &&
-    text.slice(start, end).includes("\\");
+  return isKey(text, end) && text.slice(start, end).includes("\\");
+}
+
+/** True if a string that ends at this index is the key of a member. */
+function isKey(text: string, end: number): boolean {
+  return text.charCodeAt(skipBlanks(text, end)) === COLON;
 }
 
 function endOfContainer(text: string, start: number): number {

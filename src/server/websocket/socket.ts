@@ -105,6 +105,7 @@ export function openSocket(
 ): Response | Failed {
   // Newer runtimes close a request on upgrade, after which its headers cannot be read.
   const handshake = { ...options.call, headers: new Headers([...options.call.headers]) };
+  const headBytes = headBytesOf(request, options.peer.fields ?? request.headers);
   const calls = newTurnCalls(gateway, handshake, copyPeer(options.peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
@@ -124,7 +125,7 @@ export function openSocket(
   }
   handshake.report.status = response.status;
   finishCall(handshake, options.responder, { isWhole: true });
-  serveSocket(gateway, socket, { ...options, call: handshake, calls });
+  serveSocket(gateway, socket, { ...options, call: handshake, calls, headBytes });
   return response;
 }
 
@@ -146,8 +147,8 @@ export function refuseVersion({ headers, responseHeaders }: Call): Failed | null
  * Returns the refusal of a handshake whose head is larger than `MAX_HEAD_BYTES`; null for all
  * others.
  */
-export function refuseHead(call: Call, { url }: Request): Failed | null {
-  return headBytesOf(call) + url.length <= MAX_HEAD_BYTES ? null : refuse(
+export function refuseHead(request: Request): Failed | null {
+  return headBytesOf(request, request.headers) <= MAX_HEAD_BYTES ? null : refuse(
     "request_too_large",
     "The head of a WebSocket handshake has more than 32 KiB; send fewer or shorter header fields.",
   );
@@ -171,10 +172,11 @@ function textOf(data: Data): string {
   return typeof data === "string" ? data : utf8Text(new Uint8Array(data)) ?? "";
 }
 
-/** Returns the least size of the handshake on its connection. */
-function headBytesOf({ method, path, headers }: Call): number {
-  let bytes = `${method} ${path} HTTP/1.1\r\n\r\n`.length;
-  for (const [name, value] of headers) bytes += `${name}:${value}\r\n`.length;
+/** Returns the least size of the handshake on its connection, by its header fields. */
+function headBytesOf({ method, url }: Request, fields: Iterable<readonly string[]>): number {
+  const target = url.slice(url.indexOf("/", "http://".length));
+  let bytes = `${method} ${target} HTTP/1.1\r\n\r\n`.length;
+  for (const [name, value] of fields) bytes += `${name}:${value}\r\n`.length;
   return bytes;
 }
 
@@ -213,9 +215,9 @@ function upgrade(request: Request): Deno.WebSocketUpgrade | null {
 function serveSocket(
   gateway: Gateway,
   socket: WebSocket,
-  { call: handshake, calls, peer, session, responder, client, openSockets }: SocketOptions & {
-    readonly calls: TurnCalls;
-  },
+  { call: handshake, calls, headBytes, peer, session, responder, client, openSockets }:
+    & SocketOptions
+    & { readonly calls: TurnCalls; readonly headBytes: number },
 ): void {
   const { world, metrics, state: { inFlight, admission } } = gateway;
   const { id, generation: { config: { server } } } = handshake;
@@ -260,7 +262,7 @@ function serveSocket(
     });
     const leave = openSockets.add(client);
     // The runtime joins the fragments of a message without a size limit.
-    const watch = peer.watchMessages?.(headBytesOf(handshake), (message) => {
+    const watch = peer.watchMessages?.(headBytes, (message) => {
       if (!isEnding) unfinished.check(message);
     });
     if (watch !== undefined) {

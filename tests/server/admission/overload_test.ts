@@ -1,8 +1,10 @@
+import type { GatewayOptions } from "../../../src/gateway/gateway.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
 import { oneProvider, serveGateway, testGateway } from "../../support/gateway.ts";
 import { type SocketGateway, socketGateway } from "../../support/socket_gateway.ts";
+import { storeUnderTest } from "../../support/store_under_test.ts";
 import { startUpstream } from "../../support/upstream.ts";
 import { heldStream, saying, wordStreams } from "../../support/word_stream.ts";
 import { scriptedWorld } from "../../support/world.ts";
@@ -22,7 +24,7 @@ async function inFlight({ url, gateway }: SocketGateway, count: number): Promise
 }
 
 /** Returns a gateway whose provider responds when the test allows it. */
-function heldGateway(settings: string) {
+function heldGateway(settings: string, options: GatewayOptions = {}) {
   const held = Promise.withResolvers<void>();
   const world = scriptedWorld({
     async fetch() {
@@ -30,7 +32,10 @@ function heldGateway(settings: string) {
       return await answers(200, COMPLETION);
     },
   });
-  const gateway = testGateway(withServer(settings), world);
+  const gateway = testGateway(withServer(settings), world, {
+    ...storeUnderTest(world),
+    ...options,
+  });
   const metric = async (name: string) => {
     const { text } = await got(await gateway.app(new Request("http://localhost/metrics")));
     return Number(new RegExp(`^${RegExp.escape(name)} (\\d+)$`, "m").exec(text)?.[1]);
@@ -104,6 +109,20 @@ Deno.test("a body of many members is refused if there is no memory for what they
   finish();
   assertEquals((await got(await running)).status, 200);
   assertEquals(await metric("gateway_request_body_bytes"), 0);
+});
+
+Deno.test("while the heap of the process is nearly full, bodies are refused that bring all above 1 MiB", async () => {
+  const { app, metric, finish } = heldGateway("max_concurrent_requests: 9", {
+    isHeapFull: () => true,
+  });
+  const running = app(chatRequest());
+  const refused = await got(await app(chatRequest({ body: { user: "x".repeat(1024 * 1024) } })));
+  assertEquals(verdictOf(refused), OVERLOADED);
+  assertEquals(refused.headers.get("retry-after"), "1");
+  assertStringIncludes(refused.text, "most of the heap");
+  assertEquals(await metric('gateway_overloaded_total{reason="heap"}'), 1);
+  finish();
+  assertEquals((await got(await running)).status, 200);
 });
 
 Deno.test("a body counts by the bytes received, and is released however its call ends", async () => {

@@ -56,6 +56,18 @@ Deno.test("bytes of unfinished messages count as body memory, and end with their
   assertEquals(served.gateway.state.admission.bodyBytes(), 0);
 });
 
+Deno.test("the head of a handshake is no unfinished message, however long its query and however often a field is repeated", async () => {
+  await using served = serve("max_body_memory: 1000000");
+  await using raw = await connectRaw(served.url);
+  const fields = Array.from({ length: 30 }, () => `x-${"n".repeat(60)}: 1`);
+  const head = handshake(new URL(served.url).host, ...fields)
+    .replace("/v1/responses", `/v1/responses?q=${"q".repeat(3_000)}`);
+  await raw.send(head + frame(TEXT_CODE, "x".repeat(2_500), false));
+  await raw.receiveUntil("\r\n\r\n");
+  await held(served, 2_000);
+  assert(served.gateway.state.admission.bodyBytes() < 2_700);
+});
+
 Deno.test("when body memory is full the socket with the largest unfinished message is closed with 1013", async () => {
   await using served = serve("max_body_memory: 1000000");
   await using _small = await begin(served, 100_000);
