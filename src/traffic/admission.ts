@@ -103,8 +103,8 @@ interface SocketHolding extends Holding {
 const MAX_SMALL_TOTAL_BYTES = 1024 * 1024;
 
 /**
- * Returns an admission without calls. `isHeapFull` is asked before bytes are added: what a body
- * takes as values is estimated, and an estimate may be wrong.
+ * Returns an admission without calls. No bytes are added while `isHeapFull`: what a body takes as
+ * values is estimated, and an estimate may be wrong.
  */
 export function newAdmission(
   limits: AdmissionLimits,

@@ -99,7 +99,7 @@ Deno.test("a response that arrives in the moment of the next request is not take
     // two.
     void lines[0]?.write(encoder.encode(plain("evil")));
     const next = ask(served);
-    // The event loop is busy for so long that a timer of the request is due when it goes on.
+    // The event loop is busy for so long that a timer of the request is due after it.
     const end = performance.now() + 5;
     while (performance.now() < end);
     assertEquals(await next, "from 2", descriptors);

@@ -1,5 +1,5 @@
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
-const MINUS = 45, POINT = 46, ZERO = 48, LARGE_E = 69, SMALL_E = 101;
+const MINUS_CODE = 45, POINT_CODE = 46, ZERO_CODE = 48, LARGE_E_CODE = 69, SMALL_E_CODE = 101;
 const OPEN_ARRAY = 91, CLOSE_ARRAY = 93, OPEN_OBJECT = 123, CLOSE_OBJECT = 125;
 
 /** Returns the first index from `at` on without JSON white space. */
@@ -169,9 +169,9 @@ export function countItems(text: string, limit: number): ItemCounts {
  * of a zero.
  */
 function isNumberMark(text: string, at: number, code: number): boolean {
-  if (code === POINT) return true;
-  if (code === MINUS) return text.charCodeAt(at + 1) === ZERO;
-  return (code === SMALL_E || code === LARGE_E) && isDigit(text.charCodeAt(at - 1));
+  if (code === POINT_CODE) return true;
+  if (code === MINUS_CODE) return text.charCodeAt(at + 1) === ZERO_CODE;
+  return (code === SMALL_E_CODE || code === LARGE_E_CODE) && isDigit(text.charCodeAt(at - 1));
 }
 
 /** True if a string that begins with this character may be JSON, also behind blanks. */
