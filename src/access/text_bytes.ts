@@ -26,29 +26,43 @@ const WITH_TEXT: ReadonlySet<string> = new Set(
     "attributes functionResponse function_response").split(" "),
 );
 
-/**
- * Form of a medium: a `data:` URL, or base64 of a file, of an image or audio, or of the media type
- * that other members of its object name.
- */
-type Place = "url" | "file" | "image" | "named";
+/** Forms in which a medium may stand at a place; all other text there is text. */
+interface Place {
+  /**
+   * Media type of a `data:` URL that names none. Without one the place holds only base64, which is
+   * judged by all members of its object.
+   */
+  readonly url?: string;
+  /** Media type of base64 alone, if its object names none. */
+  readonly base64?: string;
+  /** Member `type` that its object must have. */
+  readonly type?: string;
+}
+
+const IMAGE_URL = { url: "image/" }, DOCUMENT_URL = { url: "application/pdf" };
+const IMAGE = { url: "image/", base64: "image/" }, AUDIO = { url: "audio/", base64: "audio/" };
 
 /** Places of media: a member, that of an object under another member, or the texts of a list. */
-const PLACES: ReadonlyMap<string, Place> = new Map([
-  ["image_url.url", "url"],
-  ["video_url.url", "url"],
-  ["audio_url.url", "url"],
-  ["image_url", "url"],
-  ["file_url", "url"],
-  ["file_data", "file"],
-  ["source.data", "named"],
-  ["inline_data.data", "named"],
-  ["inlineData.data", "named"],
-  ["input_audio.data", "image"],
-  ["audio.data", "image"],
-  ["images[]", "image"],
-  ["b64_json", "image"],
-  ["partial_image_b64", "image"],
-  ["result", "image"],
+const PLACES: ReadonlyMap<string, Place> = new Map<string, Place>([
+  ["image_url.url", IMAGE_URL],
+  ["image_url", IMAGE_URL],
+  ["video[]", IMAGE_URL],
+  ["video_url.url", { url: "video/" }],
+  ["audio_url.url", { url: "audio/" }],
+  ["document_url.url", DOCUMENT_URL],
+  ["document_url", DOCUMENT_URL],
+  ["file_url", { url: "text/plain" }],
+  ["file_data", { url: "text/plain", base64: "application/pdf" }],
+  ["source.data", { base64: "image/", type: "base64" }],
+  ["inline_data.data", { base64: "image/" }],
+  ["inlineData.data", { base64: "image/" }],
+  ["input_audio.data", AUDIO],
+  ["input_audio", AUDIO],
+  ["audio.data", AUDIO],
+  ["images[]", IMAGE],
+  ["b64_json", IMAGE],
+  ["partial_image_b64", IMAGE],
+  ["result", { base64: "image/", type: "image_generation_call" }],
 ]);
 
 /** The name of a member that may hold a medium. */
@@ -78,8 +92,8 @@ interface Level {
   type: string;
   /** Media type that the object names; null without one, empty for an unknown one. */
   mediaType: string | null;
-  /** Characters of the base64 in `data`, which is judged when all members are known. */
-  dataChars: number;
+  /** Base64 in it that is judged when all members are known; null without any. */
+  data: { readonly place: Place; readonly chars: number } | null;
 }
 
 /**
@@ -113,7 +127,7 @@ function uncountedChars(text: string): number {
       return 0;
     } else if (code === CLOSE_OBJECT || code === CLOSE_ARRAY) {
       if (level.isArray !== (code === CLOSE_ARRAY)) return 0;
-      if (level.dataChars > 0) chars += uncountedData(level);
+      chars += uncountedData(level);
       outer.pop();
       level = outer.at(-1);
       at++;
@@ -149,7 +163,7 @@ function nextMark(text: string, at: number): number {
 }
 
 function newLevel(key: string, isArray: boolean, isText: boolean): Level {
-  return { key, isArray, isText, member: key, type: "", mediaType: null, dataChars: 0 };
+  return { key, isArray, isText, member: key, type: "", mediaType: null, data: null };
 }
 
 /** True if a container that begins in the latest member of a level can have no medium in it. */
@@ -182,20 +196,18 @@ function uncountedString(level: Level, isOutermost: boolean, value: string): num
     ? PLACES.get(`${member}[]`)
     : PLACES.get(`${key}.${member}`) ?? PLACES.get(member);
   if (place === undefined) return 0;
-  const [start, urlType] = place !== "named" && DATA_URL.exec(value) || [""];
-  if (place === "url" && start === "") return 0;
-  if (NO_BASE64.test(value.slice(start.length))) return 0;
-  if (place === "named") {
-    level.dataChars = value.length;
-    return 0;
-  }
-  return uncounted(value.length, urlType ?? (place === "file" ? "application/pdf" : "image/"));
+  const [start, urlType] = place.url !== undefined && DATA_URL.exec(value) || [""];
+  const mediaType = start === "" ? place.base64 : urlType || place.url;
+  if (mediaType === undefined || NO_BASE64.test(value.slice(start.length))) return 0;
+  if (place.url !== undefined) return uncounted(value.length, mediaType);
+  level.data = { place, chars: value.length };
+  return 0;
 }
 
-/** Returns the characters of base64 in `data` that do not count, by the other members. */
-function uncountedData({ key, type, mediaType, dataChars }: Level): number {
-  if (key === "source" && type !== "base64") return 0;
-  return uncounted(dataChars, mediaType ?? "image/");
+/** Returns the characters of base64 that do not count, by the other members of its object. */
+function uncountedData({ type, mediaType, data }: Level): number {
+  if (data === null || type !== (data.place.type ?? type)) return 0;
+  return uncounted(data.chars, mediaType ?? data.place.base64 ?? "");
 }
 
 /** Returns the characters of a medium, longer than `MAX_MEDIUM_BYTES`, that do not count. */

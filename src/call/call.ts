@@ -134,6 +134,8 @@ export interface Call {
   readonly controls: Controls;
   /** Cancelled when the client disconnects or the gateway shuts down. */
   readonly cancellation: Cancellation;
+  /** Ends the connection of the client at once; undefined if its socket is not accessible. */
+  readonly abort: (() => void) | undefined;
   readonly generation: Generation;
   readonly state: GatewayState;
   /** Returns the client by which its work is counted: its key once admitted, or its network. */

@@ -1,7 +1,7 @@
 import type { Call } from "../call/call.ts";
 import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
-import { ADDRESS_PREFIX } from "../traffic/buckets.ts";
+import { heldByBusiest } from "../traffic/busiest.ts";
 import { newFairQueue } from "../traffic/fair_queue.ts";
 
 /**
@@ -86,7 +86,7 @@ export async function discardBody(
     else cancelCheck = world.after(INTERVAL_MS, () => check(bytes));
   }
 
-  if (discards.size >= MAX_DISCARDS) leastOfMost(client).end();
+  if (discards.size >= MAX_DISCARDS) leastOfMost(discard).end();
   discards.add(discard);
   try {
     let turn = { bytes: 0, pieces: 0 };
@@ -113,22 +113,11 @@ export async function discardBody(
 }
 
 /**
- * Returns the body of which least has come, among those of the client that has most with a further
- * one of `newcomer`: one that is written beats one whose client waits. Those of client keys are
- * none of them while networks have some, because strangers may have many networks; those of a key
- * with more than half of all are.
+ * Returns the body of which least has come, of the client that has most with this one: one that is
+ * written beats one whose client waits.
  */
-function leastOfMost(newcomer: string): Discard {
-  const all = [...discards];
-  const counts = new Map([[newcomer, 1]]);
-  for (const { client } of all) counts.set(client, (counts.get(client) ?? 0) + 1);
-  const countOf = ({ client }: Discard) => counts.get(client) ?? 0;
-  const first = all.filter((one) =>
-    one.client.startsWith(ADDRESS_PREFIX) || countOf(one) > MAX_DISCARDS / 2
-  );
-  const among = first.length > 0 ? first : all;
-  const most = Math.max(...among.map(countOf));
-  return among.filter((one) => countOf(one) === most)
+function leastOfMost(newcomer: Discard): Discard {
+  return heldByBusiest([...discards], newcomer, MAX_DISCARDS, () => 1)
     .reduce((least, one) => one.bytes < least.bytes ? one : least);
 }
 

@@ -43,6 +43,7 @@ export function newCall(
     headers,
     controls,
     cancellation,
+    abort: peer.abort,
     generation,
     state: stateForCall(state, {
       cancellation,

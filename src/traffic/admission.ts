@@ -1,5 +1,5 @@
 import type { OverloadReason } from "../data/overload_reason.ts";
-import { newScrapes } from "./scrapes.ts";
+import { newScrapes, type Scrape } from "./scrapes.ts";
 
 /** Limits of concurrent requests and of the memory of bodies, named as in the configuration. */
 export interface AdmissionLimits {
@@ -43,9 +43,9 @@ export interface Admission {
   holdGrowing(holder: string, bytes: number, drop: () => void): void;
   /**
    * Admits a response of metrics until `release`, apart from all calls. Returns false if its client
-   * or all together have not taken as many as `newScrapes` permits.
+   * has not taken as many as `newScrapes` permits; of all together older ones are ended for it.
    */
-  admitScrape(id: string, client: string, bytes: number): boolean;
+  admitScrape(scrape: Scrape): boolean;
   /** Calls `free` once when the body of an admitted call is freed. */
   onRelease(id: string, free: () => void): void;
   /** Frees the bytes of the request body of a call, which keeps its slot. */
@@ -232,8 +232,7 @@ export function newAdmission(
     },
     holdResponse: (id, bytes) => holdResponse(id, bytes, null),
     holdGrowing: holdResponse,
-    admitScrape: (id, client, bytes) =>
-      bytes <= MAX_SMALL_RESPONSE_BYTES || scrapes.add(id, { client, bytes }),
+    admitScrape: (scrape) => scrape.bytes <= MAX_SMALL_RESPONSE_BYTES || scrapes.add(scrape),
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },

@@ -1,5 +1,11 @@
 import type { WholeHandler } from "../call/inference.ts";
-import { failed, responseTooLarge, type Result, success } from "../core/failure/result.ts";
+import {
+  clientGone,
+  failed,
+  responseTooLarge,
+  type Result,
+  success,
+} from "../core/failure/result.ts";
 import { parseJson } from "../core/json/json.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { Incoming } from "../core/world.ts";
@@ -38,6 +44,7 @@ export async function readWhole(
   const { client: { meter }, report } = call;
   const bytes = await readBody(attempt, body, handler.limit ?? MAX_RESPONSE_BYTES);
   if (!bytes.ok) return bytes;
+  const isReadForCounts = call.cancellation.isClientGone;
   span?.receivedBody(bytes.value);
   const checked = checkJson(bytes.value, body.turn, handler.needed);
   const outline = checked instanceof Promise ? await checked : checked;
@@ -73,6 +80,7 @@ export async function readWhole(
   // A body that is not parsed for its members is not parsed for an estimate either.
   if (outcome.isFailed === true) meter?.fail(outcome.usage, false);
   else meter?.complete(outcome, outline.value === null ? whole.body : null);
+  if (isReadForCounts) return clientGone();
   const storing = storeFinished(attempt, outcome);
   const stored = storing === null ? null : await storing;
   if (stored?.ok === false) return stored;
@@ -87,12 +95,13 @@ async function readBody(
   limit: number,
 ): Promise<Result<Uint8Array<ArrayBuffer>>> {
   const { call: { world }, timer, memory, isCharged } = attempt;
+  // A client that leaves from now on pays for the counts in the body.
+  if (isCharged) attempt.late.isAwaited = ALWAYS;
   let cancelLateRead = () => {};
   const bytes = await readAll(body, isCharged ? MAX_RESPONSE_BYTES : limit, {
     onBeginning: (beginning) => countUnusable(attempt, beginning, body),
     usualBytes: limit,
     onUnusual() {
-      if (isCharged) attempt.late.isAwaited = ALWAYS;
       timer.linger();
       cancelLateRead = world.after(MAX_LATE_READ_MS, body.end);
     },
@@ -104,7 +113,5 @@ async function readBody(
     return responseTooLarge("The provider's response is too large.");
   }
   memory.end(bytes.value.length);
-  // A client that leaves from now on pays for the counts in it.
-  if (isCharged) attempt.late.isAwaited = ALWAYS;
   return bytes;
 }

@@ -43,6 +43,8 @@ Deno.test("an image or audio counts as 1,200 tokens in the format of each protoc
   const requests: readonly (readonly [media: readonly string[], value: JsonObject])[] = [
     [[IMAGE], user(image, { type: "text", text: "déjà" })],
     [[MEDIUM], user(audio)],
+    [[MEDIUM], user({ type: "input_audio", input_audio: MEDIUM })],
+    [[IMAGE, IMAGE], user({ type: "video", video: [IMAGE, "https://a/b", IMAGE] })],
     [[MEDIUM], user(block)],
     [[MEDIUM], user({ type: "image", source: { type: "base64", data: MEDIUM } })],
     [[MEDIUM], user({ type: "tool_result", tool_use_id: "a", content: [block] })],
@@ -83,12 +85,27 @@ Deno.test("a PDF or a video counts a tenth, but not less than an image", () => {
     [PDF, { input: [{ content: [{ type: "input_file", file_data: PDF }] }] }],
     [PDF, { input: [{ content: [{ type: "input_file", file_url: PDF }] }] }],
     [video, user({ type: "video_url", video_url: { url: video } })],
+    [PDF, user({ type: "document_url", document_url: PDF })],
+    [PDF, user({ type: "document_url", document_url: { url: PDF } })],
   ];
   for (const [medium, value] of requests) {
     assertCounted([[medium, Math.ceil(medium.length / 10)]], value);
   }
   const small = PDF.slice(0, 10_000);
   assertCounted([[small, MEDIUM_BYTES]], user({ type: "file", file: { file_data: small } }));
+});
+
+Deno.test("a medium whose URL has no media type is one of its place", () => {
+  const url = `data:;base64,${MEDIUM}`;
+  const media: readonly (readonly [bytes: number, message: JsonObject])[] = [
+    [MEDIUM_BYTES, { image_url: { url } }],
+    [MEDIUM_BYTES, { audio_url: { url } }],
+    [MEDIUM_BYTES, { input_audio: { data: url } }],
+    [Math.ceil(url.length / 10), { video_url: { url } }],
+    [Math.ceil(url.length / 10), { document_url: { url } }],
+    [Math.ceil(url.length * 3 / 4), { file_data: url }],
+  ];
+  for (const [bytes, message] of media) assertCounted([[url, bytes]], user(message));
 });
 
 Deno.test("another file in base64 counts as the text that it holds", () => {
@@ -188,6 +205,11 @@ Deno.test("a text that looks like a medium counts with all bytes", () => {
     { content: `{"messages":[{"images":["${MEDIUM}"]}]}` },
     { url: IMAGE },
     { images: MEDIUM },
+    { video: [MEDIUM] },
+    { video: MEDIUM },
+    { document_url: MEDIUM },
+    { result: MEDIUM },
+    { type: "function_call_output", result: MEDIUM },
     { image_url: [IMAGE] },
     { data: MEDIUM },
     { image_url: { url: MEDIUM } },

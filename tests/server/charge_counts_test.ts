@@ -1,7 +1,7 @@
 import { assert, assertEquals } from "../support/assert.ts";
 import { answers, chatRequest, COMPLETION } from "../support/chat_call.ts";
 import { keyOf } from "../support/client_keys.ts";
-import { keys, limitedGateway } from "../support/limited_gateway.ts";
+import { keys, limitedGateway, USAGE } from "../support/limited_gateway.ts";
 import {
   type Attempt,
   LIMITS,
@@ -11,6 +11,7 @@ import {
 } from "./charge/operations.ts";
 import { runScript } from "./charge/script.ts";
 import { chargesOf } from "./charge/sums.ts";
+import { newStream } from "./charge/written_stream.ts";
 
 const COUNTS = { input: 100, output: 50, cached: 30 };
 
@@ -101,6 +102,63 @@ Deno.test("a client that leaves without having read the end of a stream pays for
     );
     assertEquals([quotas.tokens, reports.at(-1)?.estimated], [150, false], wire);
   }
+});
+
+/** A call whose client leaves when the first half of a whole response has come. */
+async function leftWithinBody(status: number) {
+  const text = JSON.stringify({ ...COMPLETION, usage: USAGE });
+  const half = text.length / 2;
+  const client = new AbortController();
+  let body: ReturnType<typeof newStream> | null = null;
+  const gateway = limitedGateway(LIMITS, {
+    fetch(_url, { signal }) {
+      body = newStream(signal, "application/json");
+      return Promise.resolve(new Response(body.response.body, { ...body.response, status }));
+    },
+  });
+  const request = new Request(chatRequest({ headers: keyOf("ada") }), { signal: client.signal });
+  const responding = gateway.app(request);
+  await gateway.world.advance(0);
+  const write = (part: string) => body?.write(part) ?? false;
+  assert(write(text.slice(0, half)));
+  await gateway.world.advance(0);
+  client.abort();
+  await gateway.world.advance(0);
+  return {
+    ...gateway,
+    /** Writes the second half; returns whether the gateway still reads. */
+    end() {
+      const isRead = write(text.slice(half));
+      body?.close();
+      return isRead;
+    },
+    /** Returns the tokens that are charged, and whether they are an estimate. */
+    async charge() {
+      await gateway.world.advance(0);
+      await (await responding).body?.cancel();
+      const { quotas, reports } = await chargesOf(gateway);
+      assertEquals(reports.map(({ failure }) => failure?.kind), ["client_cancelled"]);
+      return { tokens: quotas.tokens, isEstimated: reports[0]?.estimated };
+    },
+  };
+}
+
+Deno.test("a client that leaves within the body of a whole response pays for the counts in it, of which the gateway waits 5 s", async () => {
+  const counted = await leftWithinBody(200);
+  await counted.world.advance(4_999);
+  assertEquals([counted.reports.length, counted.end()], [0, true]);
+  assertEquals(await counted.charge(), { tokens: 14, isEstimated: false });
+
+  const silent = await leftWithinBody(200);
+  await silent.world.advance(5_000);
+  assertEquals([silent.reports.length, silent.end()], [1, false]);
+  assertEquals((await silent.charge()).isEstimated, true);
+});
+
+Deno.test("an error whose client leaves within its body is not read on", async () => {
+  const refused = await leftWithinBody(400);
+  assertEquals([refused.reports.length, refused.end()], [1, false]);
+  assertEquals((await refused.charge()).isEstimated, true);
 });
 
 Deno.test("the last output of a Messages stream counts, also if the delivered text seems longer", async () => {

@@ -114,7 +114,9 @@ Deno.test("a client that does not take its metrics gets no further ones, and no 
   await using gateway = serveGateway(withServer("max_response_memory: 1600000"));
   const { admission } = gateway.gateway.state;
   const scrape = "GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n";
-  assert(admission.admitScrape("unread", "address 127.0.0.1", 49_000));
+  assert(
+    admission.admitScrape({ id: "unread", client: "address 127.0.0.1", bytes: 49_000, end() {} }),
+  );
   // The text of the metrics is longer then.
   for (let at = 0; at < 30; at++) await got(await fetch(`${gateway.url}/v1/${"x".repeat(at)}`));
   await using refused = await connectRaw(gateway.url);
@@ -127,6 +129,45 @@ Deno.test("a client that does not take its metrics gets no further ones, and no 
   await using served = await connectRaw(gateway.url);
   await served.send(scrape);
   assertStringIncludes(await served.receiveUntil("\r\n\r\n"), "HTTP/1.1 200 ");
+});
+
+Deno.test("metrics of a further network end the oldest of the one with most, if all together have their part of the memory", async () => {
+  const { app, gateway, reports } = testGateway(
+    withServer("max_response_memory: 1600000"),
+    scriptedWorld(),
+  );
+  const { admission } = gateway.state;
+  // The text of the metrics is longer then.
+  for (let at = 0; at < 30; at++) {
+    const request = new Request(`http://localhost/v1/${"x".repeat(at)}`, {
+      headers: { host: "localhost" },
+    });
+    await (await app(request)).body?.cancel();
+  }
+  const ended: string[] = [];
+  const scrape = (hostname: string) => {
+    const remoteAddr = { transport: "tcp", hostname, port: 1 } as const;
+    const request = new Request("http://localhost/metrics", { headers: { host: "localhost" } });
+    return app(request, {
+      remoteAddr,
+      whenTaken() {},
+      abort: () => void ended.push(hostname),
+    });
+  };
+  const hold = (hostname: string, bytes: number) =>
+    admission.admitScrape({
+      id: `${hostname} ${bytes}`,
+      client: `address ${hostname}`,
+      bytes,
+      end: () => void ended.push(`${hostname} ${bytes}`),
+    });
+  const unread = await scrape("192.0.2.1");
+  assert(hold("192.0.2.1", 25_000));
+  for (let at = 2; at < 12; at++) assert(hold(`192.0.2.${at}`, 35_000));
+  assertEquals([(await scrape("192.0.2.12")).status, ended], [200, ["192.0.2.1"]]);
+  assertEquals(await unread.text().then(() => "whole", () => "broken off"), "broken off");
+  assertEquals(reports.at(-1)?.failure?.kind, "overloaded");
+  assertEquals([(await scrape("192.0.2.13")).status, ended.slice(1)], [200, ["192.0.2.2 35000"]]);
 });
 
 Deno.test("a client that takes nothing of a response is disconnected after server.write_timeout", async () => {

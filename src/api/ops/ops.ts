@@ -3,7 +3,7 @@ import type { ProviderAccount } from "../../wires/wire.ts";
 import { openaiErrors } from "../../core/failure/openai_error.ts";
 import type { JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
-import { type Result, success } from "../../core/failure/result.ts";
+import { type Failed, type Result, success } from "../../core/failure/result.ts";
 import { VERSION } from "../../core/build.ts";
 import { utf8Bytes } from "../../formats/utf8.ts";
 import type { Call } from "../../call/call.ts";
@@ -38,6 +38,11 @@ function readiness({ generation: { providers, config }, state, world }: Call): R
     : jsonReply({ ...ready, state: "unavailable" });
 }
 
+/** Refuses metrics, or says why they broke off. */
+function refuseMetrics(call: Call): Failed {
+  return refuseOverloaded(call, "response_memory", "has sent metrics that are not taken");
+}
+
 /** Health, readiness and metrics endpoints for operators. */
 export const ops: ClientApi = {
   name: null,
@@ -70,9 +75,17 @@ export const ops: ClientApi = {
       body: false,
       async handle(call) {
         const body = utf8Bytes(await call.metrics.scrape());
-        if (!call.state.admission.admitScrape(call.id, call.clientOf(), body.length)) {
-          return refuseOverloaded(call, "response_memory", "has sent metrics that are not taken");
-        }
+        const isAdmitted = call.state.admission.admitScrape({
+          id: call.id,
+          client: call.clientOf(),
+          bytes: body.length,
+          end() {
+            call.cancellation.cancel(refuseMetrics(call).failure);
+            // The runtime holds what it has until the client takes it.
+            call.abort?.();
+          },
+        });
+        if (!isAdmitted) return refuseMetrics(call);
         const headers = { "content-type": METRICS_TYPE };
         return success({ kind: "whole", response: { status: 200, headers, body } });
       },

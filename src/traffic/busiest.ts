@@ -1,0 +1,26 @@
+import { ADDRESS_PREFIX } from "./buckets.ts";
+
+/** Something that is held for a client: its key, or its network without one. */
+interface Held {
+  readonly client: string;
+}
+
+/**
+ * Returns what is held for the client that has most with `newcomer`, of all that has `max` together
+ * at most: one of them ends for it. Client keys have none of it while networks hold something,
+ * because strangers may have many networks; a key with more than half of `max` does.
+ */
+export function heldByBusiest<One extends Held>(
+  held: readonly One[],
+  newcomer: One,
+  max: number,
+  sizeOf: (one: One) => number,
+): readonly One[] {
+  const sums = new Map([[newcomer.client, sizeOf(newcomer)]]);
+  for (const one of held) sums.set(one.client, (sums.get(one.client) ?? 0) + sizeOf(one));
+  const sumOf = ({ client }: One) => sums.get(client) ?? 0;
+  const first = held.filter((one) => one.client.startsWith(ADDRESS_PREFIX) || sumOf(one) > max / 2);
+  const among = first.length > 0 ? first : held;
+  const most = among.reduce((most, one) => Math.max(most, sumOf(one)), 0);
+  return among.filter((one) => sumOf(one) === most);
+}
