@@ -99,8 +99,11 @@ interface SocketHolding extends Holding {
   readonly arrivingFrom: string | null;
 }
 
-/** Bytes of all bodies up to which the heap is not looked at, which takes a microsecond. */
-const MAX_SMALL_TOTAL_BYTES = 1024 * 1024;
+/**
+ * Part of the body memory up to which bodies are held whatever the heap has: they do not fill it,
+ * and what is left of others is garbage then, which goes sooner the more calls are served.
+ */
+const MAX_SMALL_PART = 1 / 16;
 
 /**
  * Returns an admission without calls. No bytes are added while `isHeapFull`: what a body takes as
@@ -216,7 +219,7 @@ export function newAdmission(
       if (own === undefined) return "body_memory";
       makeRoom(bytes);
       if (total + bytes > max_body_memory) return "body_memory";
-      if (total + bytes > MAX_SMALL_TOTAL_BYTES && isHeapFull()) return "heap";
+      if (total + bytes > max_body_memory * MAX_SMALL_PART && isHeapFull()) return "heap";
       held.set(id, own + bytes);
       total += bytes;
       return null;

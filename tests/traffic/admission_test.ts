@@ -31,19 +31,15 @@ Deno.test("body bytes are held up to the limit, and freed once with their call",
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["body_memory", 4], "a has left");
 });
 
-Deno.test("while the heap is full no body is held that brings their sum above 1 MiB", () => {
+Deno.test("while the heap is full no body is held that brings their sum above a 16th of the body memory", () => {
   let isFull = true;
-  const limits = {
-    max_concurrent_requests: 9,
-    max_body_memory: 4 * 1024 * 1024,
-    max_response_memory: 10,
-  };
+  const limits = { max_concurrent_requests: 9, max_body_memory: 160, max_response_memory: 10 };
   const admission = newAdmission(limits, () => isFull);
   admission.admit("a");
-  assertEquals(admission.hold("a", 1024 * 1024), null);
-  assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["heap", 1024 * 1024]);
+  assertEquals(admission.hold("a", 10), null);
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], ["heap", 10]);
   isFull = false;
-  assertEquals([admission.hold("a", 1), admission.bodyBytes()], [null, 1024 * 1024 + 1]);
+  assertEquals([admission.hold("a", 1), admission.bodyBytes()], [null, 11]);
 });
 
 Deno.test("the memory of a body is freed once, when its call is released", () => {

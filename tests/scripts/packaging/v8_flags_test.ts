@@ -23,10 +23,10 @@ Deno.test("an executable carries the flags of V8 of the runtime that builds it",
   for (const option of v8Options(Deno.version.deno)) assert(args.includes(option), option);
 });
 
-Deno.test("Deno 2.9, whose V8 refuses the flag for buffers, gets the other one alone", () => {
-  const [buffers, growth] = v8Flags("2.7.11");
-  assertEquals(v8Options("2.7.11"), [`--v8-flags=${buffers},${growth}`]);
-  assertEquals(v8Options("2.9.6"), [`--v8-flags=${growth}`]);
-  assertEquals(v8Options("2.9.6", ["--expose-gc"]), [`--v8-flags=${growth},--expose-gc`]);
-  assertEquals(v8Options("3.0.0"), [`--v8-flags=${growth}`]);
+Deno.test("Deno 2.9, whose V8 refuses the flag for buffers, gets the other ones alone", () => {
+  const [buffers, growth, idle] = v8Flags("2.7.11");
+  assertEquals(v8Options("2.7.11"), [`--v8-flags=${buffers},${growth},${idle}`]);
+  assertEquals(v8Options("2.9.6"), [`--v8-flags=${growth},${idle}`]);
+  assertEquals(v8Options("2.9.6", ["--expose-gc"]), [`--v8-flags=${growth},${idle},--expose-gc`]);
+  assertEquals(v8Options("3.0.0"), [`--v8-flags=${growth},${idle}`]);
 });

@@ -111,12 +111,10 @@ Deno.test("a body of many members is refused if there is no memory for what they
   assertEquals(await metric("gateway_request_body_bytes"), 0);
 });
 
-Deno.test("while the heap of the process is nearly full, bodies are refused that bring all above 1 MiB", async () => {
-  const { app, metric, finish } = heldGateway("max_concurrent_requests: 9", {
-    isHeapFull: () => true,
-  });
+Deno.test("while the heap of the process is nearly full, bodies are refused that bring all above a 16th of the body memory", async () => {
+  const { app, metric, finish } = heldGateway("max_body_memory: 16000", { isHeapFull: () => true });
   const running = app(chatRequest());
-  const refused = await got(await app(chatRequest({ body: { user: "x".repeat(1024 * 1024) } })));
+  const refused = await got(await app(chatRequest({ body: { user: "x".repeat(1_000) } })));
   assertEquals(verdictOf(refused), OVERLOADED);
   assertEquals(refused.headers.get("retry-after"), "1");
   assertStringIncludes(refused.text, "most of the heap");
