@@ -6,6 +6,7 @@ import type { Reply } from "./core/stream/reply.ts";
 import { type Result, success } from "./core/failure/result.ts";
 import type { Call } from "./call/call.ts";
 import type { Candidate, Inference } from "./call/inference.ts";
+import { refuseFullHeap } from "./traffic/call_memory.ts";
 import { planRoute } from "./routing/choose.ts";
 import { parseRequestedModel, type RequestedModel } from "./routing/requested_model.ts";
 import { discover } from "./upstream/discover.ts";
@@ -16,7 +17,7 @@ import type { Provider } from "./wires/wire.ts";
  * candidates.
  */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
-  const plan = planRoute(call, inference);
+  const plan = planWithin(call, inference);
   if (!plan.ok) return plan;
   const looking = lookUp(call, inference, plan.value);
   // The memory of the process responds at once, and an await would cost every call.
@@ -31,12 +32,20 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
 }
 
 /**
+ * Plans the candidates of a request, each with what it would send. Refused as `overloaded` while
+ * the heap is nearly full: the request may have waited since it was counted.
+ */
+function planWithin(call: Call, inference: Inference): ReturnType<typeof planRoute> {
+  return refuseFullHeap(call) ?? planRoute(call, inference);
+}
+
+/**
  * Answers a request without cache and retries, by targets of one protocol only: the chosen one,
  * then the other candidates that have the same protocol. For operations whose result depends on
  * who answers.
  */
 export async function exchangeOnce(call: Call, inference: Inference): Promise<Result<Reply>> {
-  const plan = planRoute(call, inference);
+  const plan = planWithin(call, inference);
   if (!plan.ok) return plan;
   const [first, ...others] = plan.value;
   const alike = others.filter(({ target }) => target.wire.name === first.target.wire.name);

@@ -2,6 +2,7 @@ import {
   isObject,
   type JsonDocument,
   type JsonObject,
+  type JsonValue,
   type Member,
   parseJson,
 } from "../core/json/json.ts";
@@ -103,6 +104,24 @@ export function memoryOf(text: string): number {
   return Math.max(text.length, partBytes(countItems(text, Infinity)));
 }
 
+/**
+ * Returns the bytes of body memory that the JSON in the texts of a stored item needs beyond its
+ * text.
+ */
+export function innerMemoryOf(value: JsonValue | undefined): number {
+  if (typeof value === "string") {
+    const text = value.trim();
+    const isJson = (text.startsWith("{") && text.endsWith("}")) ||
+      (text.startsWith("[") && text.endsWith("]"));
+    return isJson ? Math.max(0, partBytes(countItems(value, Infinity)) - value.length) : 0;
+  }
+  if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + innerMemoryOf(one), 0);
+  if (!isObject(value)) return 0;
+  let bytes = 0;
+  for (const key in value) bytes += innerMemoryOf(value[key]);
+  return bytes;
+}
+
 function partBytes({ partCount }: ItemCounts): number {
   return Math.ceil(partCount * PART_BYTES);
 }
@@ -183,7 +202,7 @@ function* checkKeys(
   const scan = yield* scanSteps(bytes ?? utf8Bytes(text), { maxSteps });
   yield;
   return scan.steps() > maxSteps
-    ? tooMany("The request holds too many members of JSON whose keys are all different")
+    ? tooMany("The request holds too many members of JSON whose keys are all different or numbers")
     : null;
 }
 

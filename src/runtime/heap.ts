@@ -5,7 +5,7 @@ import { getHeapStatistics } from "node:v8";
  * in use. It collects garbage at the latest half way from what was in use to that, so that garbage
  * alone is not this much, and the rest is more than the largest request needs.
  */
-const MAX_OLD_SHARE = 0.75;
+const MAX_OLD_SHARE = 0.65;
 
 /** Bytes of the young generation, which the limit of V8 includes: three halves of 32 MiB. */
 const YOUNG_BYTES = 96 * 1024 * 1024;

@@ -164,7 +164,7 @@ export function createApp(gateway: Gateway, admit: Admission = newAdmission(gate
       : () => {};
     const admitted = await entered;
     const client = clientOver(peer)(call);
-    const stopped = admitted ?? refuseVersion(call) ?? refuseHead(req.raw) ??
+    const stopped = admitted ?? refuseVersion(call) ?? refuseHead(req.raw, peer) ??
       await refuseSocket(call, client, peer);
     unwatch();
     if (stopped !== null) return await respondUnread(call, req.raw, stopped, peer);

@@ -24,9 +24,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * declared length. Refused as `request_too_large` above `maxBytes`, as `overloaded` above the body
  * memory of the gateway; the rest of the body may then be read by others. Refused as
  * `request_timeout` when it is not complete and brings less than `MIN_PROGRESS_BYTES` in
- * `timeoutMs`. The first `MAX_SMALL_BODY_BYTES` are read without turns of the event loop, and the
- * first `MAX_BEGINNING_BYTES` unless many calls are in flight, but tiny chunks have turns; the
- * system holds the rest back. `declared` is the content length, which the runtime enforces.
+ * `timeoutMs`. Unless many calls are in flight, the first `MAX_BEGINNING_BYTES` are read without
+ * turns of the event loop, else those of `MAX_SMALL_BODY_BYTES` in one, but tiny chunks have more;
+ * the system holds the rest back. `declared` is the content length, which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -167,7 +167,9 @@ function receiveInto(
     if (isTiny()) {
       return reads % MAX_TINY_READS === 0 ? turns.next("tiny", cancellation) : null;
     }
-    if (size < MAX_SMALL_BODY_BYTES) return null;
+    // Without a turn for its beginning, hundreds of bodies that arrive at once and are left keep
+    // all others waiting.
+    if (reads > 0 && size < MAX_SMALL_BODY_BYTES) return null;
     return turns.next(size < MAX_BEGINNING_BYTES ? "start" : "rest", cancellation);
   }
 

@@ -18,6 +18,8 @@ export interface Admission {
    * body memory if that is not enough or the call was released, or the heap.
    */
   hold(id: string, bytes: number): OverloadReason | null;
+  /** True while the heap is nearly full and bodies have more than `MAX_SMALL_PART`. */
+  isHeapFull(): boolean;
   /**
    * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in
    * memory already; 0 for none. Above the limit of body memory the largest holding is dropped: its
@@ -199,6 +201,11 @@ export function newAdmission(
     return true;
   }
 
+  /** True while the heap is nearly full and bodies have more than their small part with this. */
+  function isFullWith(bytes: number): boolean {
+    return total + bytes > max_body_memory * MAX_SMALL_PART && isHeapFull();
+  }
+
   function freeBody(id: string) {
     const bytes = held.get(id) ?? 0;
     if (bytes > 0) held.set(id, 0);
@@ -219,11 +226,12 @@ export function newAdmission(
       if (own === undefined) return "body_memory";
       makeRoom(bytes);
       if (total + bytes > max_body_memory) return "body_memory";
-      if (total + bytes > max_body_memory * MAX_SMALL_PART && isHeapFull()) return "heap";
+      if (isFullWith(bytes)) return "heap";
       held.set(id, own + bytes);
       total += bytes;
       return null;
     },
+    isHeapFull: () => isFullWith(0),
     holdDroppable: (holder, bytes, drop) =>
       holdDroppable(holder, { bytes, drop, arrivingFrom: null }),
     holdArriving(holder, client, bytes, drop) {

@@ -38,6 +38,11 @@ export function holdBody(call: HoldingCall, bytes: number): Failed | null {
   return reached === null ? null : refuseOverloaded(call, reached);
 }
 
+/** Returns the refusal of a call while the heap of the process is nearly full; null otherwise. */
+export function refuseFullHeap(call: HoldingCall): Failed | null {
+  return call.state.admission.isHeapFull() ? refuseOverloaded(call, "heap") : null;
+}
+
 /** Counts what one attempt holds of its response in `server.max_response_memory`. */
 export type ResponseMemory = ReturnType<typeof newResponseMemory>;
 

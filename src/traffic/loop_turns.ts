@@ -256,6 +256,14 @@ export function turnForText(
   return chars < min ? null : turns.next(kind, cancellation);
 }
 
+/**
+ * Returns a promise of the turn in which a response that has arrived is parsed; null for now. It is
+ * behind the work of its client on values: as long as it waits it is only a text.
+ */
+export function turnToParse(turns: LoopTurns, chars: number): Promise<void> | null {
+  return chars < MIN_LARGE_CHARS ? null : turns.next("entering");
+}
+
 /** Number of items from which the work on them is divided among turns. */
 const MANY_ITEMS = 500;
 

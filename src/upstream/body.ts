@@ -4,7 +4,7 @@ import { failed, fault, responseTooLarge, type Result, success } from "../core/f
 import type { Incoming } from "../core/world.ts";
 import { codingOf, decoded, type RawReader } from "./content_encoding.ts";
 import type { ResponseMemory } from "../traffic/call_memory.ts";
-import { type LoopTurns, turnForText } from "../traffic/loop_turns.ts";
+import { type LoopTurns, turnToParse } from "../traffic/loop_turns.ts";
 import type { AttemptTimer } from "./attempt_timer.ts";
 
 /** Buffer size of one read. Measured: 64 KiB for each response cost 8 % of the work in garbage. */
@@ -107,7 +107,7 @@ export function openBody(
     declaredLength: declaredLength(response),
     turn: () => turns.next("rest"),
     isOver: () => cancellation.isCancelled,
-    turnToParse: (bytes) => turnForText(turns, bytes),
+    turnToParse: (bytes) => turnToParse(turns, bytes),
     ...memory !== undefined && { memory },
   };
 }

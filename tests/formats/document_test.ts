@@ -4,6 +4,7 @@ import { messageOf } from "../../src/core/failure/openai_error.ts";
 import { refuse } from "../../src/core/failure/result.ts";
 import {
   emptyDocument,
+  innerMemoryOf,
   memoryOf,
   newDocument,
   parseDocument,
@@ -73,14 +74,14 @@ Deno.test("more members and elements than allowed are refused with the setting t
   assertStringIncludes(messageOf(refused.failure), "server.max_json_members");
 });
 
-/** Limits of up to 1 MB more body memory, and the bytes that are held. */
+/** Limits of up to 2 MB more body memory, and the bytes that are held. */
 function heldBytes() {
   const held: number[] = [];
   const limits = {
     maxItems: 200_000,
     hold(bytes: number) {
       held.push(bytes);
-      return bytes > 1_000_000 ? refuse("overloaded", "full") : null;
+      return bytes > 2_000_000 ? refuse("overloaded", "full") : null;
     },
   };
   return { held, limits };
@@ -101,7 +102,7 @@ Deno.test("members, objects and lists count 40 bytes each in the body memory, as
     assert(parseRequest(text, limits).ok);
     assertEquals(held.splice(0), [parts * 40 - text.length]);
   }
-  const refused = parseRequest(`{"a":${list(40_000)}}`, limits);
+  const refused = parseRequest(`{"a":${list(80_000)}}`, limits);
   assert(!refused.ok);
   assertEquals(refused.failure.kind, "overloaded");
   assertEquals(held.splice(0).length, 1);
@@ -146,6 +147,33 @@ Deno.test("a member whose key is an index or has an escape counts 200 bytes, and
       );
     }
   }
+});
+
+Deno.test("lines of a log in a string count nothing, whatever they begin with", () => {
+  const { held, limits } = heldBytes();
+  const line = "[20:51:47.123] 10.0.0.1:80 a: ok. took 0.5 ms\n";
+  for (const begin of ["", "\n", " ", "{"]) {
+    const text = JSON.stringify({ a: begin + line.repeat(1_000) });
+    assert(parseRequest(text, limits).ok);
+    assertEquals(held.splice(0), [0], JSON.stringify(begin));
+  }
+  // One that may be JSON by its end counts, also behind blanks and as an escape.
+  for (const end of ["]", "] \n\t", "\r\n}"]) {
+    assert(parseRequest(JSON.stringify({ a: "[".repeat(40_000) + end }), limits).ok);
+    assert((held.splice(0)[0] ?? 0) > 1_000_000, end);
+  }
+  assert(parseRequest(`{"a":"${"[".repeat(40_000)}\\u005d"}`, limits).ok);
+  assert((held.splice(0)[0] ?? 0) > 1_000_000);
+});
+
+Deno.test("JSON in the texts of a stored item needs more memory than its text, other texts do not", () => {
+  const json = `{"a":[${Array(100).fill('{"34":0}').join()}]}`;
+  const bytes = (100 * 6 + 3) * 40 - json.length;
+  for (const text of [json, ` ${json}\n`, `[${json}]`]) {
+    const more = innerMemoryOf({ content: [{ arguments: text }, "word: {[", `so: ${text}`] });
+    assert(more > bytes - 10 && more < bytes + 100, text.slice(0, 9));
+  }
+  assertEquals(innerMemoryOf({ content: "[12:00] a: b.", list: [1, null, "{", true] }), 0);
 });
 
 Deno.test("a request that the gateway has written counts like one that it parses", () => {

@@ -4,6 +4,7 @@ import {
   turnAmong,
   turnForText,
   type TurnKind,
+  turnToParse,
 } from "../../src/traffic/loop_turns.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { heldTurns } from "../support/held_turns.ts";
@@ -322,6 +323,18 @@ Deno.test("the first step of a call has a turn from 32 KiB on", async () => {
   held.begin();
   await turn;
   assertEquals(held.kinds, ["entering"]);
+});
+
+Deno.test("a response is parsed in a turn behind begun work of its client, from 256 KiB on", async () => {
+  const { turns, work } = scriptedTurns();
+  const chars = 256 * 1024;
+  assertEquals([turnToParse(turns, chars - 1), turns.next("large")], [null, null]);
+  work("first", 40);
+  const order: string[] = [];
+  const parsed = turnToParse(turns, chars)?.then(() => order.push("parsed"));
+  const begun = turns.next("large")?.then(() => order.push("begun"));
+  await Promise.all([parsed, begun]);
+  assertEquals(order, ["begun", "parsed"]);
 });
 
 Deno.test("bodies that wait for a turn go on in order of arrival", async () => {

@@ -159,7 +159,7 @@ export function countItems(text: string, limit: number): ItemCounts {
       count += ESCAPED_KEY_ITEM_COUNT - 1;
       partCount += INDEX_KEY_PART_COUNT - 1;
     } else if (isDigit(first) && isKey(text, at)) partCount += INDEX_KEY_PART_COUNT - 1;
-    if (mayBeginJson(first)) partCount += countInside(text, start, at);
+    if (mayBeginJson(first) && mayEndJson(text, at - 2)) partCount += countInside(text, start, at);
   }
   return { count, partCount };
 }
@@ -179,15 +179,35 @@ function mayBeginJson(first: number): boolean {
   return first === OPEN_OBJECT || first === OPEN_ARRAY || first === BACKSLASH || isBlank(first);
 }
 
+/**
+ * True if a string of a JSON text, whose last character is at `at`, may be JSON by its end: a
+ * bracket, also behind blanks and as an escape. Lines of a log that begin with one mostly end
+ * otherwise.
+ */
+function mayEndJson(text: string, at: number): boolean {
+  while (isBlank(text.charCodeAt(at)) || isEscapedBlank(text, at)) {
+    at -= isBlank(text.charCodeAt(at)) ? 1 : 2;
+  }
+  const code = text.charCodeAt(at);
+  return code === CLOSE_OBJECT || code === CLOSE_ARRAY || text.startsWith("\\u00", at - 5);
+}
+
+/** True if an escape of white space ends at an index. */
+function isEscapedBlank(text: string, at: number): boolean {
+  return text.charCodeAt(at - 1) === BACKSLASH && "nrt".includes(text.charAt(at));
+}
+
 /** Returns how many parts the JSON inside a string may have. */
 function countInside(text: string, start: number, end: number): number {
   let count = 0;
   for (let at = start; at < end; at++) {
     const code = text.charCodeAt(at);
     if (code === OPEN_OBJECT || code === OPEN_ARRAY) count++;
-    // Between a key and its colon are the escape and the quote.
-    else if (code === COLON) count += isDigit(text.charCodeAt(at - 3)) ? INDEX_KEY_PART_COUNT : 1;
-    else if (isNumberMark(text, at, code)) count += NUMBER_PART_COUNT;
+    else if (code === COLON) {
+      // Between a key and its colon are the escape and the quote.
+      const isIndex = text.charCodeAt(at - 1) === QUOTE && isDigit(text.charCodeAt(at - 3));
+      count += isIndex ? INDEX_KEY_PART_COUNT : 1;
+    } else if (isNumberMark(text, at, code)) count += NUMBER_PART_COUNT;
   }
   return count;
 }

@@ -105,7 +105,7 @@ export function openSocket(
 ): Response | Failed {
   // Newer runtimes close a request on upgrade, after which its headers cannot be read.
   const handshake = { ...options.call, headers: new Headers([...options.call.headers]) };
-  const headBytes = headBytesOf(request, options.peer.fields ?? request.headers);
+  const headBytes = headBytesOf(request, options.peer);
   const calls = newTurnCalls(gateway, handshake, copyPeer(options.peer));
   const upgraded = upgrade(request);
   if (upgraded === null) {
@@ -147,8 +147,8 @@ export function refuseVersion({ headers, responseHeaders }: Call): Failed | null
  * Returns the refusal of a handshake whose head is larger than `MAX_HEAD_BYTES`; null for all
  * others.
  */
-export function refuseHead(request: Request): Failed | null {
-  return headBytesOf(request, request.headers) <= MAX_HEAD_BYTES ? null : refuse(
+export function refuseHead(request: Request, peer: Peer): Failed | null {
+  return headBytesOf(request, peer) <= MAX_HEAD_BYTES ? null : refuse(
     "request_too_large",
     "The head of a WebSocket handshake has more than 32 KiB; send fewer or shorter header fields.",
   );
@@ -173,10 +173,10 @@ function textOf(data: Data): string {
 }
 
 /** Returns the least size of the handshake on its connection, by its header fields. */
-function headBytesOf({ method, url }: Request, fields: Iterable<readonly string[]>): number {
+function headBytesOf({ method, url, headers }: Request, { fields }: Peer): number {
   const target = url.slice(url.indexOf("/", "http://".length));
   let bytes = `${method} ${target} HTTP/1.1\r\n\r\n`.length;
-  for (const [name, value] of fields) bytes += `${name}:${value}\r\n`.length;
+  for (const [name, value] of fields ?? headers) bytes += `${name}:${value}\r\n`.length;
   return bytes;
 }
 

@@ -52,3 +52,17 @@ Deno.test("a create with few items waits for no turn for its items", async () =>
   await calls.created(bodyOf(498));
   assertEquals([turnsOf(held, "rest"), turnsOf(held, "large")], [0, 0]);
 });
+
+Deno.test("a create that names stored items of 256 KiB is written in a turn of the event loop, however few they are", async () => {
+  const held = heldTurns("large");
+  const calls = stateful(TWO, undefined, () => ({ turns: held.turns }));
+  const input = (chars: number) => [{ role: "user", content: "x".repeat(chars) }];
+  const turns = async (chars: number) => {
+    const { id } = await held.beginUntil(calls.created({ model: "m", input: input(chars) }));
+    const before = turnsOf(held, "large");
+    await held.beginUntil(calls.created({ model: "m", previous_response_id: id, input: input(1) }));
+    return turnsOf(held, "large") - before;
+  };
+  // One for its translation, and one to write it to its provider.
+  assertEquals([await turns(100_000), await turns(300_000)], [0, 2]);
+});

@@ -123,6 +123,18 @@ Deno.test("while the heap of the process is nearly full, bodies are refused that
   assertEquals((await got(await running)).status, 200);
 });
 
+Deno.test("a request that waited until the heap was nearly full is refused before it is sent", async () => {
+  let looks = 0;
+  // It is full once the body is held.
+  const { app, metric, finish } = heldGateway("max_body_memory: 16000", {
+    isHeapFull: () => ++looks > 1,
+  });
+  finish();
+  const refused = await got(await app(chatRequest({ body: { user: "x".repeat(1_000) } })));
+  assertEquals([verdictOf(refused), looks], [OVERLOADED, 2]);
+  assertEquals(await metric('gateway_overloaded_total{reason="heap"}'), 1);
+});
+
 Deno.test("a body counts by the bytes received, and is released however its call ends", async () => {
   await using upstream = startUpstream((exchange) => exchange.json(200, COMPLETION));
   await using gateway = serveGateway(withServer("max_body_memory: 1000", upstream.url));

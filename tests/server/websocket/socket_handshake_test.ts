@@ -105,11 +105,14 @@ Deno.test("a handshake with a head above 32 KiB is refused, one below is accepte
   const short = handshake(new URL(served.url).host);
   const field = (chars: number) => short.replace(/\r\n$/, `x-long: ${"a".repeat(chars)}\r\n\r\n`);
   const query = (chars: number) => short.replace(" HTTP/1.1", `?a=${"a".repeat(chars)} HTTP/1.1`);
+  const repeated = (chars: number) =>
+    short.replace(/\r\n$/, `${`x-${"n".repeat(chars / 20)}:\r\n`.repeat(20)}\r\n`);
   const below = 31 * 1024, above = 32 * 1024;
   for (
     const [head, status] of [
       [field(above), 413],
       [query(above), 413],
+      [repeated(above), 413],
       [field(below), 101],
       [query(below), 101],
     ] as const

@@ -2,6 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
+import { innerMemoryOf } from "../../../formats/document.ts";
 import { holdBody } from "../../../traffic/call_memory.ts";
 import type { Call } from "../../../call/call.ts";
 import { replaceItems } from "../../../redaction/request.ts";
@@ -93,7 +94,8 @@ async function holdStored(
   const turn = turnAmong(call.turns, items.length, "large");
   if (turn !== null) await turn;
   const bytes = items.reduce((bytes, item) => bytes + heldBytes(item), 0);
-  return bytes <= MAX_NAMED_BYTES ? holdBody(call, bytes) : refuse(
+  const innerBytes = items.reduce((bytes, item) => bytes + innerMemoryOf(item), 0);
+  return bytes <= MAX_NAMED_BYTES ? holdBody(call, bytes + innerBytes) : refuse(
     "state_too_large",
     "The stored items that the request names have more than 32 MiB; begin a dialogue without them.",
   );
