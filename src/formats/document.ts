@@ -8,10 +8,12 @@ import {
 } from "../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
 import { atOnce } from "../core/at_once.ts";
-import { countItems, type ItemCounts, mayHaveMoreItems } from "../core/json/scan.ts";
+import { countItems, endOfString, type ItemCounts, mayHaveMoreItems } from "../core/json/scan.ts";
+import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import { parseMembers } from "./edit.ts";
 import { scanSteps } from "./json_scan.ts";
 import { MAX_PARSE_STEPS } from "./parse_limits.ts";
+import { sealedText } from "./sealed_text.ts";
 import { utf8Bytes } from "./utf8.ts";
 
 /** Length limit of a key in an error message: longer keys may be content. */
@@ -101,7 +103,7 @@ const PART_BYTES = 40;
 /** Returns the bytes of body memory of a request that the gateway itself has written. */
 export function memoryOf(text: string): number {
   if (text.length <= MAX_UNCOUNTED_CHARS) return text.length;
-  return Math.max(text.length, partBytes(countItems(text, Infinity)));
+  return Math.max(text.length, partBytes(text, countItems(text, Infinity)));
 }
 
 /**
@@ -110,10 +112,12 @@ export function memoryOf(text: string): number {
  */
 export function innerMemoryOf(value: JsonValue | undefined): number {
   if (typeof value === "string") {
+    if (value.startsWith(SEALED_PREFIX)) return partBytes(`"${value}"`, NO_ITEMS);
     const text = value.trim();
     const isJson = (text.startsWith("{") && text.endsWith("}")) ||
       (text.startsWith("[") && text.endsWith("]"));
-    return isJson ? Math.max(0, partBytes(countItems(value, Infinity)) - value.length) : 0;
+    if (!isJson) return 0;
+    return Math.max(0, partBytes(value, countItems(value, Infinity)) - value.length);
   }
   if (Array.isArray(value)) return value.reduce<number>((sum, one) => sum + innerMemoryOf(one), 0);
   if (!isObject(value)) return 0;
@@ -122,8 +126,24 @@ export function innerMemoryOf(value: JsonValue | undefined): number {
   return bytes;
 }
 
-function partBytes({ partCount }: ItemCounts): number {
-  return Math.ceil(partCount * PART_BYTES);
+const NO_ITEMS: ItemCounts = { count: 0, partCount: 0 };
+
+/** Returns the bytes of body memory for the parts of a JSON text, also those of sealed texts. */
+function partBytes(text: string, { partCount }: ItemCounts): number {
+  return Math.ceil((partCount + sealedParts(text)) * PART_BYTES);
+}
+
+/** Beginning of a sealed text in a JSON text, in which it has no escapes. */
+const SEALED_START = `"${SEALED_PREFIX}`;
+
+/** Returns the parts of the JSON in the texts of `sealText` of a JSON text. */
+function sealedParts(text: string): number {
+  let count = 0;
+  for (let at = text.indexOf(SEALED_START); at >= 0; at = text.indexOf(SEALED_START, at + 1)) {
+    const inner = sealedText(text.slice(at + 1, endOfString(text, at) - 1));
+    if (inner !== null) count += countItems(inner, Infinity).partCount;
+  }
+  return count;
 }
 
 /** Limits of a request that is parsed. */
@@ -177,7 +197,7 @@ function holdItems(
   if (counts.count > maxItems) {
     return tooMany(`The request holds more than ${maxItems} members and elements of JSON`);
   }
-  return hold(Math.max(0, partBytes(counts) - text.length));
+  return hold(Math.max(0, partBytes(text, counts) - text.length));
 }
 
 /**

@@ -11,6 +11,7 @@ import {
   parseRequest,
 } from "../../src/formats/document.ts";
 import { parseMembers } from "../../src/formats/edit.ts";
+import { sealText } from "../../src/formats/sealed_text.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { objectTexts } from "./json_texts.ts";
 
@@ -174,6 +175,18 @@ Deno.test("JSON in the texts of a stored item needs more memory than its text, o
     assert(more > bytes - 10 && more < bytes + 100, text.slice(0, 9));
   }
   assertEquals(innerMemoryOf({ content: "[12:00] a: b.", list: [1, null, "{", true] }), 0);
+});
+
+Deno.test("JSON in sealed texts of a request and of a stored item counts like the rest of it", () => {
+  const { held, limits } = heldBytes();
+  const list = `[${Array(5_000).fill('{"34":0}').join()}]`;
+  const sealed = sealText(list);
+  const text = JSON.stringify({ a: sealed, b: sealed.slice(0, -1), c: sealText("none") });
+  assert(parseRequest(text, limits).ok);
+  const bytes = (5_000 * 6 + 1) * 40;
+  assertEquals(held, [bytes + 4 * 40 - text.length]);
+  assertEquals(memoryOf(text), bytes + 4 * 40);
+  assertEquals(innerMemoryOf({ encrypted_content: sealed }), bytes);
 });
 
 Deno.test("a request that the gateway has written counts like one that it parses", () => {
