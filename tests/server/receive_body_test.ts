@@ -125,6 +125,9 @@ Deno.test("empty pieces of a body give its client no more time, also if each rea
       }),
   }, { highWaterMark: 0 });
   const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
+  // The turn of the beginning.
+  await held.waits(1);
+  held.begin();
   for (let read = 0; read < 3; read++) {
     await held.waits(1);
     await world.advance(40_000);
@@ -143,6 +146,8 @@ Deno.test("the body of a call that is cancelled while it waits for a turn is not
   const { body, buffers } = bodyInPieces([16 * KIB, 16 * KIB, 1]);
   const receiving = receiveBody(call, body, 32 * KIB + 1, 30_000, MAX_BODY_BYTES);
   await held.waits(1);
+  held.begin();
+  await held.waits(1);
   call.cancellation.clientDisconnected();
   const received = await receiving;
   assertEquals(received.ok ? null : received.failure.kind, "client_cancelled");
@@ -154,14 +159,14 @@ Deno.test("behind 256 reads of tiny chunks each 64 wait for their turn", async (
   const { call } = admittedCall(held.turns);
   const { body, buffers } = bodyInPieces(Array.from({ length: 400 }, () => 1));
   const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
-  for (const reads of [256, 320, 384]) {
+  for (const reads of [0, 256, 320, 384]) {
     await held.waits(1);
     assertEquals(buffers.length, reads);
     held.begin();
   }
   const received = await receiving;
   assertEquals(received.ok && received.value.byteLength, 400);
-  assertEquals(held.kinds, ["tiny", "tiny", "tiny"]);
+  assertEquals(held.kinds, ["start", "tiny", "tiny", "tiny"]);
 });
 
 Deno.test("a body in chunks of 128 bytes is read as any other", async () => {
@@ -170,7 +175,7 @@ Deno.test("a body in chunks of 128 bytes is read as any other", async () => {
   const { body } = bodyInPieces(Array.from({ length: 256 }, () => 128));
   const received = held.beginUntil(receiveBody(call, body, null, 30_000, MAX_BODY_BYTES));
   assertEquals((await received).ok, true);
-  assertEquals(held.kinds, ["start"], "before the read of the end");
+  assertEquals(held.kinds, ["start", "start"], "before the first read and that of the end");
 });
 
 Deno.test("a body in tiny chunks whose turn does not come is refused after the timeout", async () => {
