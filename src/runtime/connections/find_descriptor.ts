@@ -20,11 +20,12 @@ const MAX_NEAR_DESCRIPTORS = 32;
 const MAX_URGENT_DESCRIPTORS = 512;
 
 /**
- * Time from one such search to the next, in milliseconds; those between go less far. A socket that
- * its client has closed is found by none, and 2,000 searches in a second stopped the event loop for
- * seconds.
+ * Time from one such search to the next for each descriptor that it has looked at, 10 ms for all;
+ * those between go less far. A socket that its client has closed is found by none, and 2,000
+ * searches in a second stopped the event loop for seconds. One that finds its connection soon keeps
+ * no other from it.
  */
-const URGENT_INTERVAL_MS = 10, MAX_CROWDED_DESCRIPTORS = 8;
+const URGENT_INTERVAL_MS = 10 / (2 * MAX_URGENT_DESCRIPTORS), MAX_CROWDED_DESCRIPTORS = 8;
 
 /** Lowest free descriptors of the last looks that are kept: a new connection mostly has one. */
 const MAX_FREED = 64;
@@ -72,22 +73,25 @@ export function newFinder(
   /**
    * Looks at the descriptors next to the lowest free one, else hurries the next sweep. Connections
    * on the way are found too: each of many that arrive at once would else be compared with all.
+   * Returns the number of descriptors that were looked at.
    */
-  function findNear(connection: Connection, maxAway: number) {
+  function findNear(connection: Connection, maxAway: number): number {
     const free = lowestFree();
     for (let away = 1; free !== null && away <= maxAway; away++) {
       for (const descriptor of [free - away, free + away]) {
-        if (connectionAt(descriptor) === connection) return;
+        if (connectionAt(descriptor) === connection) return 2 * away;
       }
     }
     sweeps.soon();
+    return 2 * maxAway;
   }
 
   function findUrgent(connection: Connection) {
     const now = clock.now();
     const isCrowded = now < nextUrgentMs;
-    if (!isCrowded) nextUrgentMs = now + URGENT_INTERVAL_MS;
-    findNear(connection, isCrowded ? MAX_CROWDED_DESCRIPTORS : MAX_URGENT_DESCRIPTORS);
+    const max = isCrowded ? MAX_CROWDED_DESCRIPTORS : MAX_URGENT_DESCRIPTORS;
+    const looked = findNear(connection, max);
+    if (!isCrowded) nextUrgentMs = now + looked * URGENT_INTERVAL_MS;
   }
 
   /** Returns true if the descriptor is known, or found where the kernel puts new ones. */
@@ -112,7 +116,7 @@ export function newFinder(
     found(descriptor: number): void {
       top = Math.max(top, descriptor);
     },
-    locate: (connection: Connection): void => findNear(connection, MAX_NEAR_DESCRIPTORS),
+    locate: (connection: Connection): void => void findNear(connection, MAX_NEAR_DESCRIPTORS),
     locateNow: findUrgent,
     findNow,
     /** Resolves after a sweep that has begun later: it has found every socket of a connection. */
