@@ -112,7 +112,7 @@ export function memoryOf(text: string): number {
  */
 export function innerMemoryOf(value: JsonValue | undefined): number {
   if (typeof value === "string") {
-    if (value.startsWith(SEALED_PREFIX)) return partBytes(`"${value}"`, NO_ITEMS);
+    if (value.startsWith(SEALED_PREFIX)) return Math.ceil(partsOfSealed(value) * PART_BYTES);
     const text = value.trim();
     const isJson = (text.startsWith("{") && text.endsWith("}")) ||
       (text.startsWith("[") && text.endsWith("]"));
@@ -126,8 +126,6 @@ export function innerMemoryOf(value: JsonValue | undefined): number {
   return bytes;
 }
 
-const NO_ITEMS: ItemCounts = { count: 0, partCount: 0 };
-
 /** Returns the bytes of body memory for the parts of a JSON text, also those of sealed texts. */
 function partBytes(text: string, { partCount }: ItemCounts): number {
   return Math.ceil((partCount + sealedParts(text)) * PART_BYTES);
@@ -140,10 +138,15 @@ const SEALED_START = `"${SEALED_PREFIX}`;
 function sealedParts(text: string): number {
   let count = 0;
   for (let at = text.indexOf(SEALED_START); at >= 0; at = text.indexOf(SEALED_START, at + 1)) {
-    const inner = sealedText(text.slice(at + 1, endOfString(text, at) - 1));
-    if (inner !== null) count += countItems(inner, Infinity).partCount;
+    count += partsOfSealed(text.slice(at + 1, endOfString(text, at) - 1));
   }
   return count;
+}
+
+/** Returns the parts of the JSON in a text of `sealText`; 0 for any other text. */
+function partsOfSealed(sealed: string): number {
+  const inner = sealedText(sealed);
+  return inner === null ? 0 : countItems(inner, Infinity).partCount;
 }
 
 /** Limits of a request that is parsed. */

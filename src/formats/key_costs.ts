@@ -29,7 +29,7 @@ export function newKeyCosts() {
   const known = new Set<number>();
   let key = SEED;
   let isEscaped = false;
-  /** True for a key of digits, also for one without characters, of which it does not matter. */
+  /** True while the key has digits alone. */
   let isIndex = true;
 
   return {

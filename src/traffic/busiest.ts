@@ -6,9 +6,9 @@ interface Held {
 }
 
 /**
- * Returns what is held for the client that has most with `newcomer`, of all that has `max` together
- * at most: one of them ends for it. Client keys have none of it while networks hold something,
- * because strangers may have many networks; a key with more than half of `max` does.
+ * Returns what is held for the client that has most, counted with `newcomer`: one of it ends to
+ * make room. Of all together at most `max` is held. Client keys are passed over while networks hold
+ * something, because strangers may have many networks, but not a key with more than half of `max`.
  */
 export function heldByBusiest<One extends Held>(
   held: readonly One[],

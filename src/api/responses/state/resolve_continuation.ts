@@ -94,11 +94,13 @@ async function holdStored(
   const turn = turnAmong(call.turns, items.length, "large");
   if (turn !== null) await turn;
   const bytes = items.reduce((bytes, item) => bytes + heldBytes(item), 0);
-  const innerBytes = items.reduce((bytes, item) => bytes + innerMemoryOf(item), 0);
-  return bytes <= MAX_NAMED_BYTES ? holdBody(call, bytes + innerBytes) : refuse(
-    "state_too_large",
-    "The stored items that the request names have more than 32 MiB; begin a dialogue without them.",
-  );
+  if (bytes > MAX_NAMED_BYTES) {
+    return refuse(
+      "state_too_large",
+      "The stored items that the request names have more than 32 MiB; begin a dialogue without them.",
+    );
+  }
+  return holdBody(call, items.reduce((bytes, item) => bytes + innerMemoryOf(item), bytes));
 }
 
 /** Returns the items that the gateway has stored as providers may have them. */
