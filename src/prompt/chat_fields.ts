@@ -92,6 +92,7 @@ export const CHAT_FIELDS = [
   "messages[].content[file].file.file_data",
   "messages[].content[file].prompt_cache_breakpoint",
   "messages[].content[file].cache_control",
+  "cache_control",
   "cache_control.type",
   "cache_control.ttl",
   "stream",

@@ -318,6 +318,8 @@ export interface Labels {
   readonly safetyIdentifier: Given<string> | null;
   readonly serviceTier: Given<string> | null;
   readonly metadata: JsonValue;
+  /** Mark of the whole prompt, for the Messages API. */
+  readonly cacheControl: CacheMark | null;
   readonly cacheKey: JsonValue;
   readonly cacheRetention: JsonValue;
   readonly cacheOptions: JsonValue;

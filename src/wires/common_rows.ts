@@ -186,6 +186,7 @@ export const CACHE_CONTROL_ROWS = {
   "messages[tool].cache_control": CACHE_HINT,
   "messages[].content[text].cache_control": CACHE_HINT,
   "messages[].content[image_url].cache_control": CACHE_HINT,
+  "cache_control": CACHE_HINT,
   "cache_control.type": CACHE_HINT,
   "cache_control.ttl": CACHE_HINT,
   "tools[function].cache_control": CACHE_HINT,

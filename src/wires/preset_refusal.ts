@@ -43,6 +43,7 @@ const PLAIN: Prompt = {
     safetyIdentifier: null,
     serviceTier: null,
     metadata: null,
+    cacheControl: null,
     cacheKey: null,
     cacheRetention: null,
     cacheOptions: null,

@@ -783,6 +783,7 @@ export const CHAT_PROBES: Readonly<Record<ChatField, Probe>> = {
   }),
   "user": top("user", "user-1"),
   "safety_identifier": top("safety_identifier", "safe-1"),
+  "cache_control": top("cache_control", CACHE, { shown: "ephemeral" }),
   "prompt_cache_key": top("prompt_cache_key", "key-1"),
   "prompt_cache_retention": top("prompt_cache_retention", "24h"),
   "prompt_cache_options": top("prompt_cache_options", { mode: "explicit" }, { shown: "explicit" }),

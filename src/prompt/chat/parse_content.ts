@@ -156,14 +156,18 @@ function marks(part: JsonObject, path: string, carrier: Carrier) {
   };
 }
 
-/** Returns the `cache_control` of a part, a message or a tool; null if it is absent. */
+/**
+ * Returns the `cache_control` of a part, a message or a tool, or that of the request, which has no
+ * path; null if it is absent.
+ */
 export function parseCache(
   holder: JsonObject,
-  path: string,
+  path: string | null,
   carrier: Carrier,
 ): CacheMark | null {
   const value = holder.cache_control ?? null;
-  const at: FieldRef = { field: "cache_control.type", path: `${path}.cache_control` };
+  const own = path === null ? "cache_control" : `${path}.cache_control`;
+  const at: FieldRef = { field: "cache_control.type", path: own };
   if (value === null) return null;
   if (!isObject(value)) return wrongType(at.path, "an object");
   if (value.type !== "ephemeral") return unsupported(`${at.path}.type`);

@@ -11,6 +11,7 @@ import {
   unsupported,
   wrongType,
 } from "../refusals.ts";
+import { parseCache } from "./parse_content.ts";
 
 /** Returns a top-level field with numbers as exact text; null if it is absent or null. */
 export type ExactFields = (key: string) => JsonValue;
@@ -72,6 +73,7 @@ export function parseOptions(
       safetyIdentifier: text("safety_identifier"),
       serviceTier: text("service_tier"),
       metadata: success(exact("metadata")),
+      cacheControl: success(parseCache(body, null, carrier)),
       cacheKey: success(exact("prompt_cache_key")),
       cacheRetention: success(exact("prompt_cache_retention")),
       cacheOptions: success(exact("prompt_cache_options")),

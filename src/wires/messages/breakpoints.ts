@@ -16,8 +16,8 @@ const MARK = { type: "ephemeral" };
  * the client has set one itself.
  */
 export function setBreakpoints(request: JsonObject): Marked {
-  const { tools, system, messages } = request;
-  if ([tools, system, messages].some(hasMark)) return { request, count: 0 };
+  const { cache_control: own, tools, system, messages } = request;
+  if (own !== undefined || [tools, system, messages].some(hasMark)) return { request, count: 0 };
   const dialogue = Array.isArray(messages) ? [...messages] : [];
   const users = dialogue.flatMap((one, index) => isObject(one) && one.role === "user" ? index : []);
   let count = 0;

@@ -99,3 +99,10 @@ export function tier(
     ? success({ service_tier: "standard_only" })
     : carrier.refuse(serviceTier.at);
 }
+
+/** Returns `cache_control` of the request, which marks its last block (Messages API, create). */
+export function cacheControl({ prompt: { labels } }: SectionInput): Result<JsonObject> {
+  const mark = labels.cacheControl;
+  if (mark === null) return success({});
+  return mark.ok ? success({ cache_control: mark.value.value }) : mark;
+}

@@ -4,7 +4,15 @@ import { assemble, type Section } from "../sections.ts";
 import { newPostRequest } from "../post_request.ts";
 import type { Encoding, UpstreamRequest } from "../wire.ts";
 import { setBreakpoints } from "./breakpoints.ts";
-import { caller, limits, sampling, type SectionInput, stops, tier } from "./controls.ts";
+import {
+  cacheControl,
+  caller,
+  limits,
+  sampling,
+  type SectionInput,
+  stops,
+  tier,
+} from "./controls.ts";
 import { mayLackThinking, outputConfig, thinking } from "./thinking.ts";
 import { tools } from "./tools.ts";
 import { encodeTurns } from "./turns.ts";
@@ -19,6 +27,7 @@ const SECTIONS: readonly Section<SectionInput>[] = [
   outputConfig,
   caller,
   tier,
+  cacheControl,
 ];
 
 /**

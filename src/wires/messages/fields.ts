@@ -69,6 +69,7 @@ export const FIELDS = newFieldTable<ChatField>({
   "messages[].content[file].file.filename": exact,
   "messages[].content[file].prompt_cache_breakpoint": CACHE_HINT,
   "messages[].content[file].cache_control": exact,
+  "cache_control": exact,
   "cache_control.type": exactBut("`ephemeral`"),
   "cache_control.ttl": exactBut("`5m` and `1h`"),
   "temperature": exactBut(`0 to 1; above 1, refused; ${OLD_API}`),

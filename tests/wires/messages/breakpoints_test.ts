@@ -78,6 +78,7 @@ Deno.test("a request in which the client has set a breakpoint gets no other", ()
   const [first, ...tools] = TOOLS;
   const request = { messages: [HI], tools: [{ ...first, ...own }, ...tools] };
   assertEquals(placesFor(request), ["tools[0]"]);
+  assertEquals(setBreakpoints({ messages: [HI], ...own }).count, 0);
 });
 
 const HI_PART = { type: "text", text: "Hi" };

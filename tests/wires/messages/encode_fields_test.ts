@@ -22,6 +22,9 @@ const EXACT: readonly [asked: Written, sent: Written, settings?: Written][] = [
   [{ user: "u" }, { metadata: { user_id: "u" } }],
   [{ safety_identifier: "s" }, { metadata: { user_id: "s" } }],
   [{ user: "u", safety_identifier: "u" }, { metadata: { user_id: "u" } }],
+  ...[{ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" }].map((cache_control) =>
+    [{ cache_control }, { cache_control }] as const
+  ),
   [{ service_tier: "default" }, { service_tier: "standard_only" }],
   [{ thinking: { type: "disabled" } }, { thinking: { type: "disabled" } }],
 ];
@@ -91,6 +94,7 @@ const UNSUPPORTED: readonly [asked: Written, param: string, settings?: Written][
   [{ web_search_options: {} }, "web_search_options"],
   [{ moderation: "low" }, "moderation"],
   [{ verbosity: "low" }, "verbosity"],
+  [{ cache_control: { type: "persistent" } }, "cache_control.type"],
   [{ foo: 1 }, "foo"],
   [{ constructor: 1 }, "constructor"],
 ];

@@ -55,6 +55,7 @@ export function parseOptions(document: JsonDocument, input: OptionsInput): Resul
       safetyIdentifier: success(null),
       serviceTier: parseTier(value, wire.name === "local"),
       metadata: success(null),
+      cacheControl: success(null),
       cacheKey: success(null),
       cacheRetention: success(null),
       cacheOptions: success(null),

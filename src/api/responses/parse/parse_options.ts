@@ -103,6 +103,7 @@ export function parseOptions(
       safetyIdentifier: own("safety_identifier"),
       serviceTier: own("service_tier"),
       metadata: success(null),
+      cacheControl: success(null),
       cacheKey: success(carried.prompt_cache_key ?? null),
       cacheRetention: success(carried.prompt_cache_retention ?? null),
       cacheOptions: success(carried.prompt_cache_options ?? null),
