@@ -4,7 +4,7 @@ import { isObject, type JsonDocument, type JsonObject, type JsonValue } from "..
 import { atPace } from "../core/at_once.ts";
 import { isRefusal } from "../core/failure/failure.ts";
 import { type Failed, refuse, type Result, success } from "../core/failure/result.ts";
-import { memoryOf } from "../formats/document.ts";
+import { memoryOf } from "../formats/request_memory.ts";
 import { demandsJson } from "../formats/json_demand.ts";
 import { type MultipartBody, partText, withContents } from "../formats/multipart.ts";
 import { decodeUriText } from "../core/uri_text.ts";

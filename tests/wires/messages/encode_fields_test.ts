@@ -22,9 +22,7 @@ const EXACT: readonly [asked: Written, sent: Written, settings?: Written][] = [
   [{ user: "u" }, { metadata: { user_id: "u" } }],
   [{ safety_identifier: "s" }, { metadata: { user_id: "s" } }],
   [{ user: "u", safety_identifier: "u" }, { metadata: { user_id: "u" } }],
-  ...[{ type: "ephemeral" }, { type: "ephemeral", ttl: "1h" }].map((cache_control) =>
-    [{ cache_control }, { cache_control }] as const
-  ),
+  [{ cache_control: { type: "ephemeral" } }, { cache_control: { type: "ephemeral" } }],
   [{ service_tier: "default" }, { service_tier: "standard_only" }],
   [{ thinking: { type: "disabled" } }, { thinking: { type: "disabled" } }],
 ];

@@ -2,7 +2,7 @@ import type { Refusal } from "../../../core/failure/failure.ts";
 import type { JsonObject } from "../../../core/json/json.ts";
 import { type Failed, refuse, type Result, success } from "../../../core/failure/result.ts";
 import { requestedModel } from "../../../exchange.ts";
-import { innerMemoryOf } from "../../../formats/document.ts";
+import { innerMemoryOf } from "../../../formats/request_memory.ts";
 import { holdBody } from "../../../traffic/call_memory.ts";
 import type { Call } from "../../../call/call.ts";
 import { replaceItems } from "../../../redaction/request.ts";
