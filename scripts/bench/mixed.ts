@@ -14,7 +14,9 @@ export interface MixedResult {
   /** One sample a second under load. */
   readonly samples: readonly MemorySample[];
   /** After a minute without requests behind the load. */
-  readonly afterBytes: number;
+  readonly minuteAfterBytes: number;
+  /** After `QUIET_MINUTES` without requests. */
+  readonly quietBytes: number;
 }
 
 /** Clients, each with one call at a time, and the pause of each between two calls. */
@@ -22,8 +24,11 @@ const CLIENT_COUNT = 8, PAUSE_MS = 100;
 
 const MEMORY_SAMPLE_INTERVAL_MS = 1_000;
 
-/** Time without a request after which the runtime has freed what it frees. */
-const QUIET_MS = 60_000;
+/**
+ * Minutes without a request behind the load, after which V8 has made the heap small: it looks for
+ * idle processes 10 minutes after a collection (`v8Flags`).
+ */
+export const QUIET_MINUTES = 12;
 
 /** The calls, in turn. */
 const CALLS: readonly (readonly [path: string, body: Uint8Array<ArrayBuffer>])[] = [
@@ -73,8 +78,18 @@ export async function measureMixed(
       }
     }));
     clearInterval(sampling);
-    await pause(QUIET_MS);
-    return { program: program.name, minutes, calls, idleBytes, samples, afterBytes: memory() };
+    await pause(60_000);
+    const minuteAfterBytes = memory();
+    await pause((QUIET_MINUTES - 1) * 60_000);
+    return {
+      program: program.name,
+      minutes,
+      calls,
+      idleBytes,
+      samples,
+      minuteAfterBytes,
+      quietBytes: memory(),
+    };
   }));
 }
 
@@ -92,16 +107,17 @@ function pause(ms: number): Promise<void> {
 
 /** Returns the report line of a program: its growth, and what comes back after the load. */
 export function mixedLine(result: MixedResult): string {
-  const { program, minutes, calls, idleBytes, samples, afterBytes } = result;
+  const { program, minutes, calls, idleBytes, samples, minuteAfterBytes, quietBytes } = result;
   const slope = fitLastHalf(samples);
   const growth = slope === null
     ? "too short for a slope"
     : `${mb(slope.bytesPerHour / 60)} ± ${mb(slope.error / 60)} MB a minute over the last half`;
   const most = Math.max(idleBytes, ...samples.map(({ bytes }) => bytes));
-  const back = (most - afterBytes) / (most - idleBytes);
+  const back = (bytes: number) => `${((most - bytes) / (most - idleBytes) * 100).toFixed(0)} %`;
   return `mixed  ${program.padEnd(20)} ${calls} calls in ${minutes} minutes: ${growth}; ` +
-    `${mb(idleBytes)} MB before, ${mb(most)} at most, ${mb(afterBytes)} a minute after: ` +
-    `${(back * 100).toFixed(0)} % of it came back`;
+    `${mb(idleBytes)} MB before, ${mb(most)} at most, ${mb(minuteAfterBytes)} a minute after, ` +
+    `${mb(quietBytes)} after ${QUIET_MINUTES} minutes: ${back(minuteAfterBytes)} and ` +
+    `${back(quietBytes)} of it came back`;
 }
 
 function mb(bytes: number): string {

@@ -32,7 +32,7 @@ export const USAGE =
   `deno task bench [--seconds 1] [--rounds 3] [--minutes 10] [--only NAME]... [--profile DIR] [--peer NAME]...
   --seconds  seconds that one round of one system takes
   --rounds   number of rounds of each scenario
-  --minutes  minutes of load of the row mixed
+  --minutes  minutes of load of the row mixed, which then waits 12 minutes without any
   --only     run only this scenario or measurement; can be repeated: ${ROW_NAMES.join(", ")}
   --profile  folder for the processor profiles of the gateways, which slow them down; the shares of
              their parts and their garbage collections are printed at the end
