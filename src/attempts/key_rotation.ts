@@ -3,6 +3,7 @@ import { failed, fault, type Result } from "../core/failure/result.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import { accountsOf, findRest, pickAccount } from "../routing/accounts.ts";
 import type { Call } from "../call/call.ts";
+import { awaitTranslation } from "../call/call_turns.ts";
 import { sessionKey } from "../call/session.ts";
 import { type Candidate, setCarriage } from "../call/inference.ts";
 import { isSameRefusal, newKeyTrial } from "../upstream/key_trial.ts";
@@ -43,6 +44,9 @@ export async function sendWithKeys(
   let areAllThrottled = true;
   let accounts = accountsOf(candidate);
   for (;;) {
+    const isAgain = refused !== null && accounts.some((one) => !used.has(one));
+    const stopped = isAgain ? await awaitTranslation(call) : null;
+    if (stopped !== null) return stopped;
     const account = pickAccount(call, provider, { accounts, model, used, first, session });
     if (account === null) break;
     const prepared = prepareFor(candidate, account);

@@ -3,6 +3,7 @@ import type { Reply } from "../core/stream/reply.ts";
 import { failed, type Result, success } from "../core/failure/result.ts";
 import { type Candidate, setCarriage } from "../call/inference.ts";
 import type { Call } from "../call/call.ts";
+import { awaitTranslation } from "../call/call_turns.ts";
 
 /** A candidate with thinking turned off, and the refusal of the planned one. */
 interface Repeated {
@@ -30,8 +31,11 @@ export async function sendThinkingOrNot(
     if (reply.ok || isRefusal(reply.failure) || reply.failure.isThinkingMissing !== true) {
       return reply;
     }
-    const changed = candidate.withoutThinking?.();
-    if (changed?.ok !== true) return reply;
+    if (candidate.withoutThinking === undefined) return reply;
+    const stopped = await awaitTranslation(call);
+    if (stopped !== null) return stopped;
+    const changed = candidate.withoutThinking();
+    if (!changed.ok) return reply;
     unthinking.set(candidate, { candidate: changed.value, refusal: reply.failure });
     setCarriage(call.report, changed.value);
   }

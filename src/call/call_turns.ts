@@ -1,5 +1,6 @@
 import { cancelled, type Failed } from "../core/failure/result.ts";
-import type { LoopTurns } from "../traffic/loop_turns.ts";
+import { refuseFullHeap } from "../traffic/call_memory.ts";
+import { type LoopTurns, turnForText } from "../traffic/loop_turns.ts";
 import type { Call } from "./call.ts";
 
 /** Returns the turns as one client has them, which is known once its call is admitted. */
@@ -17,4 +18,15 @@ export async function awaitTurn(
 ): Promise<Failed | null> {
   await turn;
   return cancellation.isCancelled ? cancelled(cancellation.reason) : null;
+}
+
+/**
+ * Waits for the turn in which the request of a call is translated again, as for another key: many
+ * calls may be refused at the same time. Returns the end of a call that was cancelled by then, or
+ * its refusal while the heap is nearly full.
+ */
+export async function awaitTranslation(call: Call): Promise<Failed | null> {
+  const { id, turns, cancellation, state: { admission } } = call;
+  const turn = turnForText(turns, admission.bodyBytesOf(id), "entering", cancellation);
+  return (turn === null ? null : await awaitTurn(call, turn)) ?? refuseFullHeap(call);
 }

@@ -9,6 +9,9 @@ const STRUCTURE_BYTES = 64;
 /** Overhead in memory of any other value, besides its text. */
 const VALUE_BYTES = 16;
 
+/** A key that is an index of an array, for which V8 keeps up to 35 places, and their bytes. */
+const INDEX = /^\d{1,10}$/, INDEX_BYTES = 280;
+
 const encoder = new TextEncoder();
 
 /** Returns the size of a value as JSON text in bytes. */
@@ -28,7 +31,9 @@ export function heldBytes(value: JsonValue | undefined): number {
   }
   if (!isObject(value)) return JSON.isRawJSON(value) ? STRUCTURE_BYTES : VALUE_BYTES;
   let bytes = STRUCTURE_BYTES;
-  for (const key in value) bytes += textBytes(key) + heldBytes(value[key]);
+  for (const key in value) {
+    bytes += (INDEX.test(key) ? INDEX_BYTES : textBytes(key)) + heldBytes(value[key]);
+  }
   return bytes;
 }
 

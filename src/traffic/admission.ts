@@ -123,6 +123,7 @@ export function newAdmission(
   const scrapes = newScrapes(max_response_memory);
   /** With the equal part of all calls, those below it cannot fill the memory a second time. */
   const equalPart = Math.max(MIN_COUNTED_BYTES, max_response_memory / max_concurrent_requests);
+  const maxSmallBytes = max_body_memory * MAX_SMALL_PART;
   let total = 0;
   /** Bytes of all holdings, which are a part of the total. */
   let droppable = 0;
@@ -139,10 +140,10 @@ export function newAdmission(
     else holdings.set(holder, holding);
   }
 
-  /** Drops holdings, the largest first, until this many bytes more are within the limit. */
-  function makeRoom(bytes: number) {
-    if (total - droppable + bytes > max_body_memory) return;
-    while (total + bytes > max_body_memory) dropLargest();
+  /** Drops holdings, the largest first, until this many bytes more are within a limit. */
+  function makeRoom(bytes: number, limit: number) {
+    if (total - droppable + bytes > limit) return;
+    while (total + bytes > limit) dropLargest();
   }
 
   function dropLargest(among: (holding: SocketHolding) => boolean = () => true) {
@@ -201,9 +202,14 @@ export function newAdmission(
     return true;
   }
 
-  /** True while the heap is nearly full and bodies have more than their small part with this. */
+  /**
+   * True while the heap is nearly full and bodies have more than their small part with this. What
+   * sockets hold is dropped before it refuses a body.
+   */
   function isFullWith(bytes: number): boolean {
-    return total + bytes > max_body_memory * MAX_SMALL_PART && isHeapFull();
+    if (total + bytes <= maxSmallBytes || !isHeapFull()) return false;
+    makeRoom(bytes, maxSmallBytes);
+    return total + bytes > maxSmallBytes;
   }
 
   function freeBody(id: string) {
@@ -224,7 +230,7 @@ export function newAdmission(
     hold(id, bytes) {
       const own = held.get(id);
       if (own === undefined) return "body_memory";
-      makeRoom(bytes);
+      makeRoom(bytes, max_body_memory);
       if (total + bytes > max_body_memory) return "body_memory";
       if (isFullWith(bytes)) return "heap";
       held.set(id, own + bytes);

@@ -1,3 +1,4 @@
+import { heldTurns } from "../support/held_turns.ts";
 import { samplesNamed } from "../observe/exposition.ts";
 import { assertEquals } from "../support/assert.ts";
 import { answers, COMPLETION, type Got, verdictOf } from "../support/chat_call.ts";
@@ -531,4 +532,32 @@ Deno.test("a whole response is cached once for all keys", async () => {
   const pool = poolGateway(poolConfig(TWO_KEYS, { more }), () => answers(200, COMPLETION));
   for (let n = 0; n < 3; n++) await pool.ask();
   assertEquals(pool.requests.length, 1);
+});
+
+Deno.test("a large request waits for its turn before it is translated for another key", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  const held = heldTurns("entering");
+  Object.assign(pool.gateway.state, { turns: held.turns });
+  for (const key of ["sk-a", "sk-b"]) pool.answer(key, refusal(429));
+  const call = pool.ask({ body: { user: "x".repeat(40_000) } });
+  await held.waits(1);
+  assertEquals(pool.keys(), [], "the body is not parsed yet");
+  held.begin();
+  await held.waits(1);
+  assertEquals(pool.keys(), ["sk-a"]);
+  held.begin();
+  assertEquals((await call).status, 429);
+  assertEquals([pool.keys(), held.waiting()], [["sk-a", "sk-b"], 0], "none is left to wait for");
+});
+
+Deno.test("a request is not translated for another key while the heap is nearly full", async () => {
+  const pool = poolGateway(poolConfig(TWO_KEYS));
+  let isFull = false;
+  Object.assign(pool.gateway.state.admission, { isHeapFull: () => isFull });
+  pool.answer("sk-a", (request) => {
+    isFull = true;
+    return refusal(429)(request);
+  });
+  assertEquals(seen(await pool.ask()), [503, "overloaded", "1"]);
+  assertEquals(pool.keys(), ["sk-a"]);
 });

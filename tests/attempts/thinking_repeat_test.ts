@@ -2,6 +2,7 @@ import { isObject, type JsonObject } from "../../src/core/json/json.ts";
 import { assert, assertEquals, assertStringIncludes } from "../support/assert.ts";
 import { answers } from "../support/chat_call.ts";
 import { messagesAnswer, shortAnswer } from "../support/growth/spoken.ts";
+import { heldTurns } from "../support/held_turns.ts";
 import { type Answer, type PoolGateway, poolGateway, TWO_KEYS } from "../support/pool_gateway.ts";
 
 const MISSING =
@@ -350,4 +351,20 @@ Deno.test("a client that permits no retry gets its loop repeated with thinking o
   const headers = { "x-gateway-no-retry": "true", "x-gateway-no-fallback": "true" };
   const { status } = await pool.post("/messages", { model: "m", ...LOOPS["/messages"] }, headers);
   assertEquals([status, offs(pool)], [200, [false, true]]);
+});
+
+Deno.test("a large loop waits for its turn before it is translated with thinking off", async () => {
+  const pool = gatewayOf(wanting);
+  const held = heldTurns("entering");
+  Object.assign(pool.gateway.state, { turns: held.turns });
+  const tool = { type: "function", function: { ...FUNCTION, description: "x".repeat(40_000) } };
+  const body = { ...LOOPS["/chat/completions"], tools: [tool] };
+  const call = pool.ask({ body });
+  for (const sent of [[], [false]]) {
+    await held.waits(1);
+    assertEquals(offs(pool), sent);
+    held.begin();
+  }
+  assertEquals((await call).status, 200);
+  assertEquals(offs(pool), [false, true]);
 });

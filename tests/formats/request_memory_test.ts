@@ -79,6 +79,39 @@ Deno.test("a member whose key is an index or has an escape counts 200 bytes, and
   }
 });
 
+Deno.test("JSON in a string counts the same however its marks and blanks are written", () => {
+  const { held, limits } = heldBytes();
+  const escaped = (character: string) =>
+    `\\u00${character.charCodeAt(0).toString(16).padStart(2, "0")}`;
+  const list = `[${Array(4_000).fill('{"34":0}').join()}]`;
+  const bytes = (4_000 * 6 + 1 + 2) * 40;
+  for (
+    const inside of [
+      list,
+      list.replaceAll('":', '" :'),
+      list.replaceAll('":', '"\n\t:'),
+      list.replaceAll("34", "\\u0033\\u0034"),
+    ]
+  ) {
+    const text = JSON.stringify({ a: inside });
+    for (
+      const written of [
+        text,
+        ...["[", "{", ":", "}", "]"].map((mark) =>
+          `{"a":"${text.slice(6, -2).replaceAll(mark, escaped(mark))}"}`
+        ),
+        `{"a":"${text.slice(6, -2).replaceAll('\\"', escaped('"'))}"}`,
+      ]
+    ) {
+      assert(parseRequest(written, limits).ok);
+      assertEquals(held.splice(0), [bytes - written.length], written.slice(0, 40));
+    }
+  }
+  // What is no string is refused by the parse.
+  assert(!parseRequest(`{"a":"${"[".repeat(40_000)}\\x]"}`, limits).ok);
+  assertEquals(held.splice(0), [0]);
+});
+
 Deno.test("lines of a log in a string count nothing, whatever they begin with", () => {
   const { held, limits } = heldBytes();
   const line = "[20:51:47.123] 10.0.0.1:80 a: ok. took 0.5 ms\n";

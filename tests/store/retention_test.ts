@@ -31,6 +31,13 @@ Deno.test("a value that is short as text and large in memory counts with its siz
   }
 });
 
+Deno.test("a key that is an index counts 280 bytes, for which V8 keeps places, and any other its length", () => {
+  const plain = heldBytes({ a34: 0 });
+  assertEquals(heldBytes({ "34": 0 }), plain + 280 - 3);
+  assertEquals(heldBytes({ "3-4": 0 }), plain);
+  assertEquals(heldBytes({ "34": { "34": 0 } }), 2 * heldBytes({ "34": 0 }) - 16);
+});
+
 Deno.test("without settings 10,000 responses have reasoning in 64 MiB, 4,000 of one caller in 32 MiB", () => {
   const MIB = 1024 * 1024;
   assertEquals(reasoningBounds(DEFAULT_RETENTION), {

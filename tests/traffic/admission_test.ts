@@ -42,6 +42,22 @@ Deno.test("while the heap is full no body is held that brings their sum above a 
   assertEquals([admission.hold("a", 1), admission.bodyBytes()], [null, 11]);
 });
 
+Deno.test("while the heap is full what sockets hold is dropped before a small body is refused", () => {
+  let isFull = false;
+  const limits = { max_concurrent_requests: 9, max_body_memory: 160, max_response_memory: 10 };
+  const admission = newAdmission(limits, () => isFull);
+  admission.admit("a");
+  const dropped: string[] = [];
+  for (const [holder, bytes] of [["s", 60], ["t", 4]] as const) {
+    admission.holdDroppable(holder, bytes, () => dropped.push(holder));
+  }
+  isFull = true;
+  assertEquals([admission.hold("a", 11), dropped], ["heap", []], "more than they may have");
+  assertEquals([admission.hold("a", 6), dropped, admission.bodyBytes()], [null, ["s"], 10]);
+  admission.holdDroppable("s", 60, () => dropped.push("s"));
+  assertEquals([admission.isHeapFull(), dropped, admission.bodyBytes()], [false, ["s", "s"], 10]);
+});
+
 Deno.test("the memory of a body is freed once, when its call is released", () => {
   const admission = newAdmission({
     max_concurrent_requests: 9,

@@ -1,3 +1,4 @@
+import { ownText } from "../text_beginning.ts";
 import { hasEscapedKey, mendEscapedKeys } from "./escaped_keys.ts";
 import { hasMoreItems } from "./scan.ts";
 
@@ -137,10 +138,17 @@ export function parseExact(text: string, value = parseJson(text)): JsonValue | u
   return hasEscapedKey(text) ? mendEscapedKeys(text, exact, exactNumber) : exact;
 }
 
-/** Returns the number of a JSON text as `parseExact` does. */
+/** Length up to which V8 copies a part of a text. */
+const MAX_COPIED_CHARS = 12;
+
+/**
+ * Returns the number of a JSON text as `parseExact` does. A stored number with a longer text must
+ * not hold the whole request that it came with.
+ */
 export function exactNumber(text: string): JsonValue {
   const number = Number(text);
-  return String(number) === text ? number : JSON.rawJSON(text);
+  if (String(number) === text) return number;
+  return JSON.rawJSON(text.length > MAX_COPIED_CHARS ? ownText(text) : text);
 }
 
 function isJson(value: unknown): value is JsonValue {

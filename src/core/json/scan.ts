@@ -197,19 +197,16 @@ function isEscapedBlank(text: string, at: number): boolean {
   return text.charCodeAt(at - 1) === BACKSLASH && "nrt".includes(text.charAt(at));
 }
 
-/** Returns how many parts the JSON inside a string may have. */
+/**
+ * Returns the parts of the JSON inside a string, which is written in many ways: with blanks, and
+ * with each mark as an escape. 0 if the string is not valid, as the whole text is not then.
+ */
 function countInside(text: string, start: number, end: number): number {
-  let count = 0;
-  for (let at = start; at < end; at++) {
-    const code = text.charCodeAt(at);
-    if (code === OPEN_OBJECT || code === OPEN_ARRAY) count++;
-    else if (code === COLON) {
-      // Between a key and its colon are the escape and the quote.
-      const isIndex = text.charCodeAt(at - 1) === QUOTE && isDigit(text.charCodeAt(at - 3));
-      count += isIndex ? INDEX_KEY_PART_COUNT : 1;
-    } else if (isNumberMark(text, at, code)) count += NUMBER_PART_COUNT;
+  try {
+    return countItems(String(JSON.parse(text.slice(start, end))), Infinity).partCount;
+  } catch {
+    return 0;
   }
-  return count;
 }
 
 /** True if the string between two indices is the key of a member and has an escape. */

@@ -76,3 +76,12 @@ Deno.test("a value is too deep above the limit of levels, and levels beyond it a
   assertEquals(isTooDeep(nested(100_000)), true);
   assertEquals(isTooDeep("text"), false);
 });
+
+Deno.test("a number with its text does not keep the text that it is a part of in memory", async () => {
+  const program = new URL("held_numbers.ts", import.meta.url).pathname;
+  const args = ["run", "--no-check", "--v8-flags=--expose-gc", program];
+  const { stdout } = await new Deno.Command(Deno.execPath(), { args }).output();
+  const [count, heldBytes] = JSON.parse(new TextDecoder().decode(stdout));
+  assertEquals(count, 20);
+  assert(heldBytes < 10_000_000, `${heldBytes} bytes`);
+});
