@@ -25,7 +25,7 @@ import { type Scenario, scenarios } from "./scenarios.ts";
 import { measureSockets } from "./sockets.ts";
 import { emptyStartLine, idlePartsLine, measureStart, startLine } from "./start.ts";
 import { measureLarge } from "./large.ts";
-import { measureMixed, mixedLine, QUIET_MINUTES } from "./mixed.ts";
+import { measureMixed, mixedLine, QUIET_S } from "./mixed.ts";
 import { measurePieces, piecesLine } from "./pieces.ts";
 import { measureRates, ratesLine } from "./rates.ts";
 import { measureState } from "./state.ts";
@@ -184,11 +184,12 @@ async function compareSystems(
 
 /**
  * Returns the time limit of a run, in milliseconds: twice the duration of all rounds, with the
- * warm-up of each system, the minutes of the row `mixed` with those behind its load, and five minutes.
+ * warm-up of each system, the minutes of the row `mixed` with those behind its load, and five
+ * minutes.
  */
 function benchTimeoutMs({ seconds, rounds, minutes, peers }: BenchOptions): number {
   const systems = 2 + peers.length;
-  return 300_000 + (minutes + QUIET_MINUTES) * 60_000 +
+  return 300_000 + minutes * 60_000 + QUIET_S * 1_000 +
     scenarios.length * systems * (WARM_UP_S + rounds * seconds) * 1000 * 2;
 }
 

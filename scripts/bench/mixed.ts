@@ -15,7 +15,7 @@ export interface MixedResult {
   readonly samples: readonly MemorySample[];
   /** After a minute without requests behind the load. */
   readonly minuteAfterBytes: number;
-  /** After `QUIET_MINUTES` without requests. */
+  /** After `QUIET_S` without requests. */
   readonly quietBytes: number;
 }
 
@@ -25,10 +25,10 @@ const CLIENT_COUNT = 8, PAUSE_MS = 100;
 const MEMORY_SAMPLE_INTERVAL_MS = 1_000;
 
 /**
- * Minutes without a request behind the load, after which V8 has made the heap small: it looks for
+ * Time without a request behind the load, after which V8 has made the heap small: it looks for
  * idle processes 10 minutes after a collection (`v8Flags`).
  */
-export const QUIET_MINUTES = 12;
+export const QUIET_S = 12 * 60;
 
 /** The calls, in turn. */
 const CALLS: readonly (readonly [path: string, body: Uint8Array<ArrayBuffer>])[] = [
@@ -80,7 +80,7 @@ export async function measureMixed(
     clearInterval(sampling);
     await pause(60_000);
     const minuteAfterBytes = memory();
-    await pause((QUIET_MINUTES - 1) * 60_000);
+    await pause(QUIET_S * 1_000 - 60_000);
     return {
       program: program.name,
       minutes,
@@ -116,7 +116,7 @@ export function mixedLine(result: MixedResult): string {
   const back = (bytes: number) => `${((most - bytes) / (most - idleBytes) * 100).toFixed(0)} %`;
   return `mixed  ${program.padEnd(20)} ${calls} calls in ${minutes} minutes: ${growth}; ` +
     `${mb(idleBytes)} MB before, ${mb(most)} at most, ${mb(minuteAfterBytes)} a minute after, ` +
-    `${mb(quietBytes)} after ${QUIET_MINUTES} minutes: ${back(minuteAfterBytes)} and ` +
+    `${mb(quietBytes)} after ${QUIET_S / 60} minutes: ${back(minuteAfterBytes)} and ` +
     `${back(quietBytes)} of it came back`;
 }
 
