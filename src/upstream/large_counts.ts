@@ -1,4 +1,4 @@
-import { type JsonObject, parseJson } from "../core/json/json.ts";
+import { type JsonObject, type JsonValue, parseJson } from "../core/json/json.ts";
 import type { Usage } from "../core/stream/events.ts";
 import { type JsonScan, newJsonScan } from "../formats/json_scan.ts";
 import { utf8Steps } from "../formats/utf8.ts";
@@ -86,11 +86,22 @@ function countsIn(scan: JsonScan, bytes: Uint8Array): JsonObject {
   for (const name of COUNTS) {
     const text = scan.member(name);
     if (text === null || text.length > MAX_COUNTS_BYTES) continue;
-    const counts = parseJson(new TextDecoder().decode(text));
-    // A number at the end of a text that breaks off may lack digits.
-    const isCut = typeof counts === "number" &&
-      text.byteOffset + text.length === bytes.byteOffset + bytes.length;
-    if (counts !== undefined && !isCut) value[name] = counts;
+    const isLast = text.byteOffset + text.length === bytes.byteOffset + bytes.length;
+    const written = new TextDecoder().decode(text);
+    const counts = isLast ? parseCut(written) : parseJson(written);
+    if (counts !== undefined) value[name] = counts;
   }
   return value;
+}
+
+/**
+ * Returns the counts of a text that may break off; undefined for none. A number at its end may lack
+ * digits.
+ */
+function parseCut(text: string): JsonValue | undefined {
+  const whole = parseJson(text);
+  if (whole !== undefined) return typeof whole === "number" ? undefined : whole;
+  const known = text.slice(0, Math.max(0, text.lastIndexOf(",")));
+  const depth = known.split("{").length - known.split("}").length;
+  return depth < 0 ? undefined : parseJson(known + "}".repeat(depth));
 }

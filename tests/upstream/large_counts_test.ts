@@ -46,7 +46,18 @@ Deno.test("a text is read no further once its call is cancelled, and has the cou
 Deno.test("of a text that breaks off, counts are read that are whole", async () => {
   const { read } = readerOf();
   assertEquals((await read(`{${USAGE}`)).usage?.total, 3);
-  assertEquals((await read(`{${USAGE.slice(0, -1)}`)).usage, null);
+  // The last number may lack digits.
+  for (const end of [-1, -2, -6]) {
+    assertEquals((await read(`{${USAGE.slice(0, end)}`)).usage?.total, 3, `${end}`);
+  }
+  const cut = await read('{"usage":{"prompt_tokens":5,"completion_tokens":4,"total_tokens":1');
+  assertEquals([cut.usage?.input, cut.usage?.output, cut.usage?.total], [5, 4, 9]);
+  const details = '{"prompt_tokens_details":{"cached_tokens":2,"audio_tokens":0},"prompt_tokens":7';
+  for (const end of [-1, -20, -30]) {
+    const beginning = `{"usage":{"completion_tokens":3,${details.slice(1, end)}`;
+    assertEquals((await read(beginning)).usage?.output, 3, beginning);
+  }
+  assertEquals((await read('{"usage":{"prompt_tokens":5')).usage, null);
   const { input, unknown } = (await read('{"prompt_eval_count":12,"eval_count":3')).usage ?? {};
   assertEquals<unknown>([input, unknown], [12, "output"]);
 });
