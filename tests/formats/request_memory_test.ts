@@ -107,6 +107,9 @@ Deno.test("JSON in a string counts the same however its marks and blanks are wri
       assertEquals(held.splice(0), [bytes - written.length], written.slice(0, 40));
     }
   }
+  // JSON in strings of it is not parsed.
+  assert(parseRequest(JSON.stringify({ a: JSON.stringify([list]) }), limits).ok);
+  assertEquals(held.splice(0), [0]);
   // What is no string is refused by the parse.
   assert(!parseRequest(`{"a":"${"[".repeat(40_000)}\\x]"}`, limits).ok);
   assertEquals(held.splice(0), [0]);

@@ -117,8 +117,8 @@ export interface ItemCounts {
   /** Members and elements; a member whose key has an escape counts as `ESCAPED_KEY_ITEM_COUNT`. */
   readonly count: number;
   /**
-   * Members, objects and lists, also those of JSON inside strings; a member whose key is an index
-   * or has an escape counts as `INDEX_KEY_PART_COUNT`. A number that may be kept as it is written
+   * Members, objects and lists, also those of JSON in a string; a member whose key is an index or
+   * has an escape counts as `INDEX_KEY_PART_COUNT`. A number that may be kept as it is written
    * is `NUMBER_PART_COUNT` more.
    */
   readonly partCount: number;
@@ -126,9 +126,10 @@ export interface ItemCounts {
 
 /**
  * Counts the members and elements of a JSON text. Stops at the first one above `limit`, so the cost
- * is bounded by the limit.
+ * is bounded by the limit. `isInner` for the text of a string: JSON in the strings of that one has
+ * no parts, because the gateway parses no further.
  */
-export function countItems(text: string, limit: number): ItemCounts {
+export function countItems(text: string, limit: number, isInner = false): ItemCounts {
   let count = 0;
   let partCount = 0;
   // The first item of a container has no comma before it.
@@ -159,7 +160,9 @@ export function countItems(text: string, limit: number): ItemCounts {
       count += ESCAPED_KEY_ITEM_COUNT - 1;
       partCount += INDEX_KEY_PART_COUNT - 1;
     } else if (isDigit(first) && isKey(text, at)) partCount += INDEX_KEY_PART_COUNT - 1;
-    if (mayBeginJson(first) && mayEndJson(text, at - 2)) partCount += countInside(text, start, at);
+    if (!isInner && mayBeginJson(first) && mayEndJson(text, at - 2)) {
+      partCount += countInside(text, start, at);
+    }
   }
   return { count, partCount };
 }
@@ -203,7 +206,7 @@ function isEscapedBlank(text: string, at: number): boolean {
  */
 function countInside(text: string, start: number, end: number): number {
   try {
-    return countItems(String(JSON.parse(text.slice(start, end))), Infinity).partCount;
+    return countItems(String(JSON.parse(text.slice(start, end))), Infinity, true).partCount;
   } catch {
     return 0;
   }
