@@ -95,7 +95,11 @@ export async function openGateway(
   const log = newLog(settings, (line) => terminal.err(line));
   const world = newRealWorld();
   world.after(STARTED_MS, () => void releaseFreeMemory());
-  const turns = newLoopTurns(world, () => gateway.state.admission.count());
+  const turns = newLoopTurns(
+    world,
+    () => gateway.state.admission.count(),
+    () => gateway.state.admission.refused(),
+  );
   const opened = await openStore(config.state, {
     world,
     log,

@@ -3,6 +3,7 @@ import { Cancellation } from "../core/cancellation.ts";
 import type { World } from "../core/world.ts";
 import { heldByBusiest } from "../traffic/busiest.ts";
 import { newFairQueue } from "../traffic/fair_queue.ts";
+import { newSource } from "./receive_body.ts";
 
 /**
  * Bodies that are discarded at the same time. A further one ends that of which least has come,
@@ -31,6 +32,12 @@ const MIN_INTERVAL_BYTES = 8 * 1024, INTERVAL_MS = 500;
  * 1 KiB 30 times slower.
  */
 const MAX_TURN_BYTES = 256 * 1024, MAX_TURN_PIECES = 16;
+
+/**
+ * Bytes of the buffer into which a discarded body is read: without one the runtime makes one of
+ * 64 KiB for each piece, also of one byte.
+ */
+const BUFFER_BYTES = 16 * 1024;
 
 interface Discard {
   /** Its key, or its network without one. */
@@ -65,7 +72,8 @@ export async function discardBody(
   const isLong = rest !== null && rest > MAX_DISCARDED_BYTES;
   const isHeldBack = bodyBytes === 0 && headers.has("expect");
   if (isShort || isLong || isHeldBack || body === null || body.locked) return;
-  const reader = body.getReader();
+  const source = newSource(body);
+  let into = new Uint8Array(BUFFER_BYTES);
   const cancellation = new Cancellation();
   const client = call.clientOf();
   const discard: Discard = {
@@ -74,7 +82,7 @@ export async function discardBody(
     end() {
       discards.delete(discard);
       cancellation.cancel(null);
-      reader.cancel().catch(() => {});
+      source.cancel();
     },
   };
   const deadlineMs = world.now() + MAX_DISCARDING_MS;
@@ -91,8 +99,9 @@ export async function discardBody(
   try {
     let turn = { bytes: 0, pieces: 0 };
     while (discards.has(discard) && discard.bytes <= MAX_DISCARDED_BYTES) {
-      const { done, value } = await reader.read();
-      if (done) return;
+      const { done, value } = await source.read(into);
+      if (done || value === undefined) return;
+      if (source.isBounded) into = new Uint8Array(value.buffer);
       discard.bytes += value.length;
       call.bodyBytes += value.length;
       turn.bytes += value.length;

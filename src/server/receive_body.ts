@@ -9,7 +9,7 @@ import {
 } from "../core/failure/result.ts";
 import type { Call } from "../call/call.ts";
 import { type BodyStorage, newBlocks, newOneBuffer } from "./body_storage.ts";
-import { holdBody } from "../traffic/call_memory.ts";
+import { holdBody, refuseOverloaded } from "../traffic/call_memory.ts";
 
 /** Bytes of a mebibyte, in which limits are written. */
 const MIB = 1024 * 1024;
@@ -25,8 +25,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
  * memory of the gateway; the rest of the body may then be read by others. Refused as
  * `request_timeout` when it is not complete and brings less than `MIN_PROGRESS_BYTES` in
  * `timeoutMs`. Unless many calls are in flight, the first `MAX_BEGINNING_BYTES` are read without
- * turns of the event loop, else those of `MAX_SMALL_BODY_BYTES` in one, but tiny chunks have more;
- * the system holds the rest back. `declared` is the content length, which the runtime enforces.
+ * turns of the event loop, else those of `MAX_SMALL_BODY_BYTES` in one for `MAX_SMALL_READS`; tiny
+ * chunks have turns in any case. The system holds the rest back. `declared` is the content length,
+ * which the runtime enforces.
  */
 export async function receiveBody(
   call: Call,
@@ -56,7 +57,10 @@ export function receiveBlocks(
   return receiveInto(call, body, { ...limits, storage, onBytes });
 }
 
-/** Largest body that is read in one piece, and bytes of a larger one that have no turns. */
+/**
+ * Largest body that is read in one piece if its length is declared, and bytes of any other that
+ * have a turn for `MAX_SMALL_READS`.
+ */
 export const MAX_SMALL_BODY_BYTES = 32 * 1024;
 
 /**
@@ -71,17 +75,24 @@ const MIN_PROGRESS_KIB = 32;
 export const MIN_PROGRESS_BYTES = MIN_PROGRESS_KIB * 1024;
 
 /**
- * Reads of a body, and bytes of each on average, below which its chunks are tiny. Each chunk costs
- * a read: what 1,000 clients send in 5 s would be read for an hour, and only behind it is the end,
- * also if they have left.
+ * Reads of the first `MAX_SMALL_BODY_BYTES` in one turn. Measured: without further turns, bodies of
+ * 20 kB in chunks of 100 bytes, which one client left 600 times in a second, kept others waiting
+ * for 20 s.
  */
-const MIN_TINY_READS = 256, MAX_TINY_BYTES = MIN_PROGRESS_BYTES / MIN_TINY_READS;
+const MAX_SMALL_READS = 2;
+
+/**
+ * Reads of a body from which its chunks are tiny if they have fewer bytes than this on average.
+ * Each chunk costs a read: what 1,000 clients send in 5 s would be read for an hour, and only
+ * behind it is the end, also if they have left.
+ */
+const MIN_TINY_READS = 16, MAX_TINY_BYTES = 512;
 
 /**
  * Reads of tiny chunks in one turn. Measured: without turns, 300 such bodies made one of 100 kB in
  * chunks of 16 bytes 100 times slower.
  */
-const MAX_TINY_READS = 64;
+const MAX_TINY_READS = 32;
 
 /**
  * Reads a body of at most `MAX_SMALL_BODY_BYTES` by its content length, which the runtime enforces.
@@ -134,6 +145,8 @@ function receiveInto(
   const length = source.isBounded ? declared : null;
   let size = 0;
   let reads = 0;
+  /** Further reads in the present turn. */
+  let free = 0;
   /** The time and the size at which the body had last brought enough. */
   let progress = { at: world.now(), size };
   /** Time since which a read waits for its turn; null if none does. */
@@ -142,6 +155,11 @@ function receiveInto(
   let cancelDeadline = world.after(timeoutMs, checkProgress);
   const { promise, resolve } = Promise.withResolvers<Result<readonly Bytes[]>>();
   const unsubscribe = cancellation.onCancel((reason) => abandon(cancelled(reason)));
+  const hasArrived = call.state.admission.arrives(
+    call.id,
+    call.clientOf(),
+    () => cancellation.cancel(refuseOverloaded(call, "requests").failure),
+  );
   readNext();
   return promise;
 
@@ -164,12 +182,15 @@ function receiveInto(
   }
 
   function nextTurn(): Promise<void> | null {
-    if (isTiny()) {
-      return reads % MAX_TINY_READS === 0 ? turns.next("tiny", cancellation) : null;
+    const isTinyNow = isTiny();
+    if (free > 0 && (isTinyNow || size < MAX_SMALL_BODY_BYTES)) {
+      free--;
+      return null;
     }
+    free = (isTinyNow ? MAX_TINY_READS : MAX_SMALL_READS) - 1;
+    if (isTinyNow) return turns.next("tiny", cancellation);
     // Without a turn for its beginning, hundreds of bodies that arrive at once and are left keep
     // all others waiting.
-    if (reads > 0 && size < MAX_SMALL_BODY_BYTES) return null;
     return turns.next(size < MAX_BEGINNING_BYTES ? "start" : "rest", cancellation);
   }
 
@@ -226,6 +247,7 @@ function receiveInto(
   }
 
   function end(result: Result<readonly Bytes[]>) {
+    hasArrived();
     unsubscribe();
     cancelDeadline();
     resolve(result);
@@ -280,7 +302,7 @@ interface Source {
  * Returns a source for a body. Bodies from the listener are byte streams; bodies of requests made
  * inside the gateway are not.
  */
-function newSource(body: ReadableStream<Bytes>): Source {
+export function newSource(body: ReadableStream<Bytes>): Source {
   try {
     const reader = body.getReader({ mode: "byob" });
     return {

@@ -102,7 +102,11 @@ export function newGatewayState(
   const now = () => world.now();
   const random = () => world.random();
   const loads = newTargetLoads();
-  const turns = given.turns ?? newLoopTurns(world, () => state.admission.count());
+  const turns = given.turns ?? newLoopTurns(
+    world,
+    () => state.admission.count(),
+    () => state.admission.refused(),
+  );
   const objects = store?.objects ??
     (retention === null ? newNoObjects(now) : newMemoryObjectStore(now, retention, turns));
   const state: GatewayState = {

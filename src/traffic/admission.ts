@@ -48,6 +48,16 @@ export interface Admission {
    * has not taken as many as `newScrapes` permits; of all together older ones are ended for it.
    */
   admitScrape(scrape: Scrape): boolean;
+  /**
+   * Registers the body of an admitted call, which arrives until the returned function is called.
+   * `end` cancels its call.
+   */
+  arrives(id: string, client: string, end: () => void): () => void;
+  /**
+   * Ends the call whose body has arrived for longest, among those of a client with more than half
+   * of all places, and releases its slot. Returns false if no client but `newcomer` has more.
+   */
+  endArriving(newcomer: string): boolean;
   /** Calls `free` once when the body of an admitted call is freed. */
   onRelease(id: string, free: () => void): void;
   /** Frees the bytes of the request body of a call, which keeps its slot. */
@@ -60,6 +70,8 @@ export interface Admission {
   bodyBytesOf(id: string): number;
   /** Returns the number of calls in flight. */
   count(): number;
+  /** Returns the number of calls so far that found all places taken. */
+  refused(): number;
   /** Returns the total bytes of request bodies and holdings of sockets in memory. */
   bodyBytes(): number;
   /** Returns the total bytes of responses in memory. */
@@ -120,6 +132,8 @@ export function newAdmission(
   const memory = new Map<string, () => void>();
   const holdings = new Map<string, SocketHolding>();
   const responses = new Map<string, Holding>();
+  /** The ends of the calls whose bodies arrive, for each client the oldest first. */
+  const bodies = new Map<string, Map<string, () => void>>();
   const scrapes = newScrapes(max_response_memory);
   /** With the equal part of all calls, those below it cannot fill the memory a second time. */
   const equalPart = Math.max(MIN_COUNTED_BYTES, max_response_memory / max_concurrent_requests);
@@ -130,6 +144,7 @@ export function newAdmission(
   /** Bytes of messages that arrive, which are a part of the holdings. */
   let arriving = 0;
   let responseTotal = 0;
+  let refused = 0;
 
   function setHolding(holder: string, holding: SocketHolding) {
     const change = holding.bytes - (holdings.get(holder)?.bytes ?? 0);
@@ -221,9 +236,18 @@ export function newAdmission(
     memory.delete(id);
   }
 
+  function release(id: string) {
+    freeBody(id);
+    if (!held.delete(id)) scrapes.remove(id);
+    if (responses.size > 0) setResponse(id, 0, null);
+  }
+
   return {
     admit(id) {
-      if (held.size >= max_concurrent_requests) return false;
+      if (held.size >= max_concurrent_requests) {
+        refused++;
+        return false;
+      }
       held.set(id, 0);
       return true;
     },
@@ -250,17 +274,33 @@ export function newAdmission(
     holdResponse: (id, bytes) => holdResponse(id, bytes, null),
     holdGrowing: holdResponse,
     admitScrape: (scrape) => scrape.bytes <= MAX_SMALL_RESPONSE_BYTES || scrapes.add(scrape),
+    arrives(id, client, end) {
+      const own = bodies.get(client) ?? new Map<string, () => void>();
+      bodies.set(client, own.set(id, end));
+      return () => {
+        if (own.delete(id) && own.size === 0) bodies.delete(client);
+      };
+    },
+    endArriving(newcomer) {
+      for (const [client, own] of bodies) {
+        if (client === newcomer || own.size <= max_concurrent_requests / 2) continue;
+        const [oldest] = own;
+        if (oldest === undefined) continue;
+        const [id, end] = oldest;
+        end();
+        release(id);
+        return true;
+      }
+      return false;
+    },
     onRelease(id, free) {
       if (held.has(id)) memory.set(id, free);
     },
     freeBody,
-    release(id) {
-      freeBody(id);
-      if (!held.delete(id)) scrapes.remove(id);
-      if (responses.size > 0) setResponse(id, 0, null);
-    },
+    release,
     bodyBytesOf: (id) => held.get(id) ?? 0,
     count: () => held.size,
+    refused: () => refused,
     bodyBytes: () => total,
     responseBytes: () => responseTotal,
     isResponseMemoryFull: () => responseTotal >= max_response_memory,

@@ -4,7 +4,7 @@ import { discardBody } from "../../src/server/discard_body.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { configOf } from "../config/parse.ts";
-import { assertEquals, assertMatch } from "../support/assert.ts";
+import { assert, assertEquals, assertMatch } from "../support/assert.ts";
 import { twoKeys } from "../support/client_keys.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
@@ -44,6 +44,30 @@ function discarding(
 }
 
 const never = () => new Promise<void>(() => {});
+
+Deno.test("the pieces of a discarded body are read into a buffer of 16 KiB, not into one of 64 KiB for each", async () => {
+  const gateway = newGateway(
+    compile(configOf(oneProvider("http://up.test")), 1),
+    scriptedWorld(),
+    [],
+  );
+  const buffers: number[] = [];
+  const body = new ReadableStream({
+    type: "bytes",
+    pull(controller) {
+      const { byobRequest } = controller;
+      const view = byobRequest?.view ?? null;
+      assert(byobRequest !== null && view !== null);
+      buffers.push(view.byteLength);
+      if (buffers.length === 4) controller.close();
+      byobRequest.respond(buffers.length === 4 ? 0 : 1);
+    },
+  });
+  const request = new Request(`http://localhost${PATH}`, { method: "POST", body });
+  const call = newCall(gateway, request, PATH, endpointAt(PATH));
+  await discardBody(call, request, null);
+  assertEquals([call.bodyBytes, buffers], [3, Array(4).fill(16 * 1024)]);
+});
 
 Deno.test("a client that writes the whole of a large body first reads the response that refuses it", async () => {
   await using served = socketGateway(oneProvider("http://127.0.0.1:1/v1") + twoKeys());

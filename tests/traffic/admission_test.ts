@@ -13,6 +13,30 @@ Deno.test("a call gets a place while fewer than the limit have one", () => {
   assertEquals(admission.admit("c"), false, "a call without a place frees none");
   admission.release("a");
   assertEquals([admission.admit("c"), admission.count()], [true, 2]);
+  assertEquals(admission.refused(), 2);
+});
+
+Deno.test("the oldest body that arrives of a client with more than half of all places is ended for another one", () => {
+  const admission = newAdmission({
+    max_concurrent_requests: 4,
+    max_body_memory: 1,
+    max_response_memory: 1,
+  });
+  const ended: string[] = [];
+  const arrives = (id: string, client: string) => {
+    admission.admit(id);
+    return admission.arrives(id, client, () => void ended.push(id));
+  };
+  const arrived = arrives("a1", "a");
+  for (const id of ["a2", "a3"]) arrives(id, "a");
+  arrives("b1", "b");
+  assertEquals(admission.endArriving("a"), false, "its own client ends none");
+  arrived();
+  assertEquals(admission.endArriving("c"), false, "two are no more than half");
+  admission.release("a1");
+  arrives("a4", "a");
+  assertEquals([admission.admit("c"), admission.endArriving("c")], [false, true]);
+  assertEquals([ended, admission.count(), admission.admit("c")], [["a2"], 3, true]);
 });
 
 Deno.test("body bytes are held up to the limit, and freed once with their call", () => {

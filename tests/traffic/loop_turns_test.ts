@@ -10,16 +10,20 @@ import { assert, assertEquals } from "../support/assert.ts";
 import { heldTurns } from "../support/held_turns.ts";
 
 /** Turns of a gateway with these calls in flight, over a clock that moves only with the work. */
-function scriptedTurns(calls = () => 1_000) {
+function scriptedTurns(calls = () => 1_000, refused = () => 0) {
   let now = 0;
   let later: (() => void)[] = [];
-  const turns = newLoopTurns({
-    now: () => now,
-    after: (_ms, task) => {
-      later.push(task);
-      return () => {};
+  const turns = newLoopTurns(
+    {
+      now: () => now,
+      after: (_ms, task) => {
+        later.push(task);
+        return () => {};
+      },
     },
-  }, calls);
+    calls,
+    refused,
+  );
   /** Work of each turn so far, the last one is the present turn. */
   const done: string[][] = [[]];
   return {
@@ -78,25 +82,44 @@ Deno.test("the beginnings of 300 calls take at most 8 ms of one turn of the even
   assertEquals(turns.flat(), Object.keys(named("call", 300, "start")));
 });
 
-Deno.test("calls have 2 ms of a turn while 8 more arrive than end in each, and 8 ms otherwise", async () => {
-  /** Returns the most calls of one turn after the first, each of 1 ms. */
-  async function most(arriving: number): Promise<number> {
-    let inFlight = 100;
-    const { turns, done, work, endTurn, isIdle } = scriptedTurns(() => inFlight);
-    for (let call = 0; call < 60; call++) {
-      const turn = turns.next("start");
-      if (turn === null) work("call", 1);
-      else void turn.then(() => work("call", 1));
-    }
-    for (let timer = 0; !isIdle(); timer++) {
-      // Two timers make a turn.
-      if (timer % 2 === 0) inFlight += arriving;
-      await endTurn();
-    }
-    assertEquals(done.flat().length, 60);
-    return Math.max(...done.slice(1).map((calls) => calls.length));
+/**
+ * Returns the most calls of one turn after the first, each of `ms`, while `arriving` calls get a
+ * place in each turn, and `refusing` calls find none.
+ */
+async function mostOfTurn(ms: number, arriving: number, refusing = 0): Promise<number> {
+  // The first turn has no time for half of them.
+  const count = 30 / ms;
+  let inFlight = 100;
+  let refused = 0;
+  const { turns, done, work, endTurn, isIdle } = scriptedTurns(() => inFlight, () => refused);
+  for (let call = 0; call < count; call++) {
+    const turn = turns.next("start");
+    if (turn === null) work("call", ms);
+    else void turn.then(() => work("call", ms));
   }
-  assertEquals([await most(8), await most(7), await most(0)], [2, 8, 8]);
+  for (let timer = 0; !isIdle(); timer++) {
+    // Two timers make a turn.
+    if (timer % 2 === 0) {
+      inFlight += arriving;
+      refused += refusing;
+    }
+    await endTurn();
+  }
+  assertEquals(done.flat().length, count);
+  return Math.max(...done.slice(1).map((calls) => calls.length));
+}
+
+Deno.test("calls have 2 ms of a turn while 8 more arrive than end in each, and 8 ms otherwise", async () => {
+  assertEquals([await mostOfTurn(1, 8), await mostOfTurn(1, 7), await mostOfTurn(1, 0)], [2, 8, 8]);
+});
+
+Deno.test("calls that find no place are among those that arrive", async () => {
+  assertEquals([await mostOfTurn(1, 0, 8), await mostOfTurn(1, 4, 4)], [2, 2]);
+  assertEquals(await mostOfTurn(1, 0, 7), 8);
+});
+
+Deno.test("no more than 16 calls begin in a turn in which many arrive, however short they are", async () => {
+  assertEquals([await mostOfTurn(1 / 16, 8), await mostOfTurn(1 / 16, 7)], [16, 128]);
 });
 
 Deno.test("calls begin before large bodies go on, which have two pieces of every turn", async () => {

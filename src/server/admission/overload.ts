@@ -14,12 +14,16 @@ export function isClientCall({ path, report }: Pick<Call, "path" | "report">): b
  * Counts a call of a client as in flight until its response has ended. Returns null, or refuses as
  * `overloaded` if `server.max_concurrent_requests` are in flight, or responses that clients have
  * not taken hold `server.max_response_memory`. Health, readiness and metrics are always served.
+ * While more than half of all places have bodies of one client that arrive, the oldest of them ends
+ * for a call of another one; never for a call whose key is not `checked` yet.
  */
-export function takePlace(call: Call): Failed | null {
+export function takePlace(call: Call, isChecked = true): Failed | null {
   if (!isClientCall(call)) return null;
+  const { id, state: { admission } } = call;
   const refusal = refuseResponse(call);
-  if (refusal !== null || call.state.admission.admit(call.id)) return refusal;
-  return refuseOverloaded(call, "requests");
+  if (refusal !== null || admission.admit(id)) return refusal;
+  const hasPlace = isChecked && admission.endArriving(call.clientOf()) && admission.admit(id);
+  return hasPlace ? null : refuseOverloaded(call, "requests");
 }
 
 /**

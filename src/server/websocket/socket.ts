@@ -158,8 +158,8 @@ export function refuseHead(request: Request, peer: Peer): Failed | null {
  * Counts a message against the concurrency and body memory limits like an HTTP request, with its
  * characters as bytes. Returns the refusal; null if there is room.
  */
-function takeMessage(call: Call, data: Data): Failed | null {
-  return takePlace(call) ?? holdBody(call, sizeOf(data));
+function takeMessage(call: Call, data: Data, isChecked = true): Failed | null {
+  return takePlace(call, isChecked) ?? holdBody(call, sizeOf(data));
 }
 
 /** Returns the size of a message: bytes, or characters of a text. */
@@ -366,7 +366,7 @@ function serveSocket(
   function addEntering(call: Call, data: Data, entered: Promise<Failed | null>): void {
     // Its memory counts from its arrival. One for which there is none is not kept until the store
     // answers.
-    const placed = takeMessage(call, data);
+    const placed = takeMessage(call, data, false);
     if (placed !== null) {
       const streamId = findStreamId(data);
       return turns.add(call, {

@@ -1,4 +1,7 @@
 import type { GatewayOptions } from "../../../src/gateway/gateway.ts";
+import { takePlace } from "../../../src/server/admission/overload.ts";
+import { newCall } from "../../../src/server/new_call.ts";
+import { endpointAt } from "../../observe/reports.ts";
 import { assert, assertEquals, assertMatch, assertStringIncludes } from "../../support/assert.ts";
 import { answers, chatRequest, COMPLETION, got, verdictOf } from "../../support/chat_call.ts";
 import { create } from "../../support/socket_client.ts";
@@ -78,6 +81,57 @@ Deno.test("a caller without a key is refused for that, and takes no place", asyn
   assertEquals((await app(chatRequest())).status, 401);
   finish();
   assertEquals((await running).status, 200);
+});
+
+Deno.test("a call takes the place of the oldest body that another key sends, if most places have such bodies", async () => {
+  const { app, gateway, metric, finish } = heldGateway(
+    "max_concurrent_requests: 4}\nsecurity: {enabled: true, api_key: {keys: [{name: a, value: key-of-client-a}, {name: b, value: key-of-client-b}]}",
+  );
+  const keyed = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+  const bodies: ReadableStreamDefaultController<Uint8Array>[] = [];
+  const arriving = () =>
+    app(
+      new Request(chatRequest().url, {
+        ...keyed("key-of-client-a"),
+        method: "POST",
+        body: new ReadableStream({ start: (body) => void bodies.push(body) }),
+      }),
+    );
+  const running = [app(chatRequest(keyed("key-of-client-a")))];
+  const [oldest, ...others] = [arriving(), arriving(), arriving()];
+  for (const key of ["key-of-client-a", "key-of-nobody"]) {
+    assertEquals(
+      (await got(await app(chatRequest(keyed(key))))).status,
+      key.endsWith("a") ? 503 : 401,
+    );
+  }
+  assertEquals(await metric('gateway_overloaded_total{reason="requests"}'), 1);
+  running.push(app(chatRequest(keyed("key-of-client-b"))));
+  assert(oldest !== undefined);
+  const ended = await got(await oldest);
+  assertEquals([verdictOf(ended), ended.headers.get("connection")], [OVERLOADED, "close"]);
+  assertEquals(ended.headers.get("retry-after"), "1");
+  const refused = await got(await app(chatRequest(keyed("key-of-client-b"))));
+  assertEquals(verdictOf(refused), OVERLOADED, "two bodies are no more than half of the places");
+  finish();
+  for (const body of bodies.slice(1)) {
+    body.enqueue(new TextEncoder().encode(await chatRequest().text()));
+    body.close();
+  }
+  for (const answer of [...running, ...others]) assertEquals((await got(await answer)).status, 200);
+  assertEquals(gateway.state.admission.count(), 0);
+});
+
+Deno.test("a message whose key is not checked yet ends no body of another client", () => {
+  const { gateway } = heldGateway("max_concurrent_requests: 1");
+  const { admission } = gateway.state;
+  const path = "/v1/chat/completions";
+  const call = newCall(gateway, chatRequest(), path, endpointAt(path));
+  let isEnded = false;
+  admission.admit("other");
+  admission.arrives("other", "another client", () => void (isEnded = true));
+  assertEquals([takePlace(call, false)?.failure.kind, isEnded], ["overloaded", false]);
+  assertEquals([takePlace(call), isEnded, admission.count()], [null, true, 1]);
 });
 
 Deno.test("bodies are held until their calls are over, and no more of them than server.max_body_memory", async () => {
