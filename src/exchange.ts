@@ -3,9 +3,10 @@ import { runWithEarlyHead } from "./attempts/early_head.ts";
 import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./traffic/catalogs.ts";
 import type { Reply } from "./core/stream/reply.ts";
-import { type Result, success } from "./core/failure/result.ts";
+import { type Awaitable, type Result, success } from "./core/failure/result.ts";
 import type { Call } from "./call/call.ts";
-import type { Candidate, Inference } from "./call/inference.ts";
+import { awaitTranslation } from "./call/call_turns.ts";
+import type { Candidate, Candidates, Inference } from "./call/inference.ts";
 import { refuseFullHeap } from "./traffic/call_memory.ts";
 import { planRoute } from "./routing/choose.ts";
 import { parseRequestedModel, type RequestedModel } from "./routing/requested_model.ts";
@@ -17,7 +18,8 @@ import type { Provider } from "./wires/wire.ts";
  * candidates.
  */
 export async function exchange(call: Call, inference: Inference): Promise<Result<Reply>> {
-  const plan = planWithin(call, inference);
+  const planning = planWithin(call, inference);
+  const plan = planning instanceof Promise ? await planning : planning;
   if (!plan.ok) return plan;
   const looking = lookUp(call, inference, plan.value);
   // The memory of the process responds at once, and an await would cost every call.
@@ -33,10 +35,34 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
 
 /**
  * Plans the candidates of a request, each with what it would send. Refused as `overloaded` while
- * the heap is nearly full: the request may have waited since it was counted.
+ * the heap is nearly full: the request may have waited since it was counted. A long request waits
+ * for a turn before it is translated for a further target.
  */
-function planWithin(call: Call, inference: Inference): ReturnType<typeof planRoute> {
-  return refuseFullHeap(call) ?? planRoute(call, inference);
+function planWithin(call: Call, inference: Inference): Awaitable<Result<Candidates>> {
+  const refused = refuseFullHeap(call);
+  if (refused !== null) return refused;
+  const planning = planRoute(call, inference);
+  for (;;) {
+    const step = planning.next();
+    if (step.done === true) return step.value;
+    const waiting = awaitTranslation(call, "large");
+    if (waiting instanceof Promise) return planFurther(call, planning, waiting);
+    if (waiting !== null) return waiting;
+  }
+}
+
+/** Continues an interrupted plan in turns of the event loop. */
+async function planFurther(
+  call: Call,
+  planning: ReturnType<typeof planRoute>,
+  first: ReturnType<typeof awaitTranslation>,
+): Promise<Result<Candidates>> {
+  for (let waiting = first;; waiting = awaitTranslation(call, "large")) {
+    const stopped = await waiting;
+    if (stopped !== null) return stopped;
+    const step = planning.next();
+    if (step.done === true) return step.value;
+  }
 }
 
 /**
@@ -45,7 +71,7 @@ function planWithin(call: Call, inference: Inference): ReturnType<typeof planRou
  * who answers.
  */
 export async function exchangeOnce(call: Call, inference: Inference): Promise<Result<Reply>> {
-  const plan = planWithin(call, inference);
+  const plan = await planWithin(call, inference);
   if (!plan.ok) return plan;
   const [first, ...others] = plan.value;
   const alike = others.filter(({ target }) => target.wire.name === first.target.wire.name);

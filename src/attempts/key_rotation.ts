@@ -45,7 +45,7 @@ export async function sendWithKeys(
   let accounts = accountsOf(candidate);
   for (;;) {
     const isAgain = refused !== null && accounts.some((one) => !used.has(one));
-    const stopped = isAgain ? await awaitTranslation(call) : null;
+    const stopped = isAgain ? await awaitTranslation(call, "entering") : null;
     if (stopped !== null) return stopped;
     const account = pickAccount(call, provider, { accounts, model, used, first, session });
     if (account === null) break;

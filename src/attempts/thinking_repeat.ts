@@ -32,7 +32,7 @@ export async function sendThinkingOrNot(
       return reply;
     }
     if (candidate.withoutThinking === undefined) return reply;
-    const stopped = await awaitTranslation(call);
+    const stopped = await awaitTranslation(call, "entering");
     if (stopped !== null) return stopped;
     const changed = candidate.withoutThinking();
     if (!changed.ok) return reply;

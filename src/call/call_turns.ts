@@ -1,4 +1,4 @@
-import { cancelled, type Failed } from "../core/failure/result.ts";
+import { type Awaitable, cancelled, type Failed } from "../core/failure/result.ts";
 import { refuseFullHeap } from "../traffic/call_memory.ts";
 import { type LoopTurns, turnForText } from "../traffic/loop_turns.ts";
 import type { Call } from "./call.ts";
@@ -21,12 +21,18 @@ export async function awaitTurn(
 }
 
 /**
- * Waits for the turn in which the request of a call is translated again, as for another key: many
- * calls may be refused at the same time. Returns the end of a call that was cancelled by then, or
- * its refusal while the heap is nearly full.
+ * Waits for the turn in which the request of a call is translated again. `kind` is `entering` if
+ * many calls may be at this point at the same time, as when a provider refuses a key. Returns the
+ * end of a call that was cancelled by then, or its refusal while the heap is nearly full; null at
+ * once for a short request.
  */
-export async function awaitTranslation(call: Call): Promise<Failed | null> {
+export function awaitTranslation(
+  call: Call,
+  kind: "large" | "entering",
+): Awaitable<Failed | null> {
   const { id, turns, cancellation, state: { admission } } = call;
-  const turn = turnForText(turns, admission.bodyBytesOf(id), "entering", cancellation);
-  return (turn === null ? null : await awaitTurn(call, turn)) ?? refuseFullHeap(call);
+  const turn = turnForText(turns, admission.bodyBytesOf(id), kind, cancellation);
+  return turn === null
+    ? refuseFullHeap(call)
+    : awaitTurn(call, turn).then((stopped) => stopped ?? refuseFullHeap(call));
 }

@@ -19,9 +19,12 @@ import { loadKey } from "./key_pool.ts";
 
 /**
  * Returns the candidates of a call in order: the picked target, the other targets of its route that
- * are able, then the fallbacks. Sends nothing.
+ * are able, then the fallbacks. Sends nothing. Can be interrupted between two targets.
  */
-export function planRoute(call: Call, inference: Inference): Result<Candidates> {
+export function* planRoute(
+  call: Call,
+  inference: Inference,
+): Generator<void, Result<Candidates>, void> {
   recordModel(call, inference.model);
   const parsed = parseRequestedModel(call, inference.model);
   if (!parsed.ok) return parsed;
@@ -42,7 +45,7 @@ export function planRoute(call: Call, inference: Inference): Result<Candidates> 
   const prepare = (target: Target) =>
     prepareRouted({ prepare: permitted, reasoningAccount: inference.reasoningAccount }, target);
   const asked = requestedFrom(route, requested);
-  const plan = planTargets(route, asked, prepare, call.controls);
+  const plan = yield* planTargets(route, asked, prepare, call.controls);
   if (call.planned !== null) return call.planned(newPlan(call, plan));
   const { eligible, ableFallbacks: fallbacks, refused } = plan;
   const { trace } = call.report;

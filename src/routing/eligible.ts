@@ -74,35 +74,48 @@ export type Evaluation<Prepared> =
 /** Prepares a request for one target; refused if the target cannot carry a field of it. */
 export type Prepare<Prepared> = (target: Target) => Result<Prepared>;
 
+/** Evaluations of targets and fallbacks, which can be interrupted before all but the first one. */
+export type Evaluating<Prepared> = Generator<void, readonly Evaluation<Prepared>[], void>;
+
 /**
  * Evaluates each target of a route for a request, in the order of the configuration file. The
  * router and `switchyard explain` share this function, so that an explanation never differs from
  * the routing.
  */
-export function evaluateTargets<Prepared>(
+export function* evaluateTargets<Prepared>(
   targets: readonly RouteTarget[],
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
-): readonly Evaluation<Prepared>[] {
-  return targets.map((target) => {
-    if (target.weight === 0) return { kind: "skipped", target, reason: { kind: "disabled" } };
-    if (matchesProvider(target, requested) && !matchesModel(target, requested)) {
-      return { kind: "skipped", target, reason: { kind: "other_model" } };
+): Evaluating<Prepared> {
+  const all: Evaluation<Prepared>[] = [];
+  for (const target of targets) {
+    if (target.weight === 0) {
+      all.push({ kind: "skipped", target, reason: { kind: "disabled" } });
+    } else if (matchesProvider(target, requested) && !matchesModel(target, requested)) {
+      all.push({ kind: "skipped", target, reason: { kind: "other_model" } });
+    } else {
+      if (all.length > 0) yield;
+      all.push(evaluate(target, requested, prepare));
     }
-    return evaluate(target, requested, prepare);
-  });
+  }
+  return all;
 }
 
 /**
  * Evaluates each fallback of a route for a request. A requested provider limits the fallbacks to
  * that provider. A requested model does not, because a fallback usually has another model.
  */
-export function evaluateFallbacks<Prepared>(
+export function* evaluateFallbacks<Prepared>(
   fallbacks: readonly RouteTarget[],
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
-): readonly Evaluation<Prepared>[] {
-  return fallbacks.map((target) => evaluate(target, requested, prepare));
+): Evaluating<Prepared> {
+  const all: Evaluation<Prepared>[] = [];
+  for (const target of fallbacks) {
+    yield;
+    all.push(evaluate(target, requested, prepare));
+  }
+  return all;
 }
 
 /** Skips each fallback of a route for a request that permits none (`X-Gateway-No-Fallback`). */

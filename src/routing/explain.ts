@@ -5,6 +5,7 @@ import {
   type RequestHeaders,
 } from "../core/header_fields.ts";
 import { nearest } from "../config/problems.ts";
+import { atOnce } from "../core/at_once.ts";
 import { messageOf } from "../core/failure/openai_error.ts";
 import {
   type EndpointName,
@@ -195,7 +196,7 @@ function explainRoute(
 ): Explanation {
   const { controls: { noFallback }, client } = input;
   const prepare = withPermission(input, plainRequest);
-  const plan = planTargets(route, requested, prepare, { noFallback: false });
+  const plan = atOnce(planTargets(route, requested, prepare, { noFallback: false }));
   const able = plan.eligible.map(({ target }) => target);
   const targets = plan.targets.map((one) => {
     const share = one.kind === "eligible" ? shareText(one.target, able, route.strategy) : "-";

@@ -31,18 +31,19 @@ export interface TargetPlan<Prepared> {
 
 /**
  * Returns which targets and fallbacks of a route can serve a request, and why another cannot.
- * The router, `switchyard explain` and `switchyard replay` share this function.
+ * The router, `switchyard explain` and `switchyard replay` share this function. Can be interrupted,
+ * because a long request is translated for each of them.
  */
-export function planTargets<Prepared>(
+export function* planTargets<Prepared>(
   route: Route,
   requested: RequestedModel,
   prepare: Prepare<Prepared>,
   { noFallback }: { readonly noFallback: boolean },
-): TargetPlan<Prepared> {
-  const targets = evaluateTargets(route.targets, requested, prepare);
+): Generator<void, TargetPlan<Prepared>, void> {
+  const targets = yield* evaluateTargets(route.targets, requested, prepare);
   const fallbacks = noFallback
     ? skipFallbacks(route.fallback)
-    : evaluateFallbacks(route.fallback, requested, prepare);
+    : yield* evaluateFallbacks(route.fallback, requested, prepare);
   const eligible = filterEligible(targets);
   const ableFallbacks = filterEligible(fallbacks);
   const refused = eligible.length > 0 ? null : chooseRefusal(route, targets);

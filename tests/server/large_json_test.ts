@@ -143,3 +143,77 @@ Deno.test("a body below 32 KiB and a response below 256 KiB wait for no turn of 
   );
   assertEquals([answer.status, large()], [200, 0]);
 });
+
+/** A gateway before two targets and a fallback, whose large pieces of work are held. */
+function serveRoute() {
+  const world = scriptedWorld({ fetch: () => answers(200, COMPLETION) });
+  const { app, gateway, reports } = testGateway(
+    `
+providers:
+  up: {type: compat, base_url: "http://up.test/v1", api_key: k}
+  two: {type: compat, base_url: "http://two.test/v1", api_key: k}
+  spare: {type: messages, base_url: "http://spare.test", api_key: k}
+routing:
+  routes: [{name: main, targets: [{provider: up}, {provider: two}], fallback: [{provider: spare}]}]
+`,
+    world,
+  );
+  const held = heldTurns("large");
+  Object.assign(gateway.state, { turns: held.turns });
+  return { app, gateway, held, reports };
+}
+
+Deno.test("a body of 256 KiB is translated in a turn for each further target and fallback of its route", async () => {
+  const { app, held } = serveRoute();
+  const answer = app(chatRequest({ body: { messages } }));
+  for (const step of ["served", "second target", "fallback", "written"]) {
+    await held.waits(1);
+    assertEquals(held.waiting(), 1, step);
+    held.begin();
+  }
+  assertEquals((await got(await answer)).status, 200);
+  const short = held.kinds.length;
+  assertEquals((await got(await app(chatRequest()))).status, 200);
+  assertEquals(held.kinds.slice(short).filter((kind) => kind === "large"), []);
+});
+
+Deno.test("a call whose client leaves is translated for no further target", async () => {
+  const { app, held, reports } = serveRoute();
+  const client = new AbortController();
+  const answer = app(new Request(chatRequest({ body: { messages } }), { signal: client.signal }));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  client.abort();
+  assertEquals((await got(await answer)).status, 499);
+  assertEquals([held.waiting(), reports[0]?.attempts], [0, []]);
+});
+
+Deno.test("a call is translated for no further target while the heap is nearly full", async () => {
+  const { app, gateway, held } = serveRoute();
+  const answer = app(chatRequest({ body: { messages } }));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  Object.assign(gateway.state.admission, { isHeapFull: () => true });
+  held.begin();
+  assertEquals((await got(await answer)).status, 503);
+});
+
+Deno.test("the reasoning of a large tool loop is looked up in a turn before it is translated", async () => {
+  const { app, held } = serveRoute();
+  const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
+  const loop = [
+    ...messages,
+    { role: "assistant", content: null, tool_calls: [call] },
+    { role: "tool", tool_call_id: "c", content: "1" },
+  ];
+  const answer = app(chatRequest({ body: { messages: loop } }));
+  const steps = ["served", "looked up", "second target", "fallback", "written"];
+  for (const step of steps) {
+    await held.waits(1);
+    assertEquals(held.waiting(), 1, step);
+    held.begin();
+  }
+  assertEquals((await got(await answer)).status, 200);
+});

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import type { CallingReasoning, OwnedReasoning } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { holdBody } from "../../traffic/call_memory.ts";
+import { turnForText } from "../../traffic/loop_turns.ts";
 import type { Call } from "../../call/call.ts";
 import { writtenText } from "../../redaction/request.ts";
 import type { RouteTarget } from "../../call/generation.ts";
@@ -82,6 +83,8 @@ async function findStored(
   });
   const missing = [...new Map(wanted.map((one) => [JSON.stringify(one.key), one])).values()];
   if (state.objects.storesNothing || missing.length === 0) return [];
+  // The request is translated in the next piece.
+  await turnForRequest(call);
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
@@ -132,10 +135,16 @@ export async function findForTargets(
   targets: readonly RouteTarget[],
   messagesFor: (target: RouteTarget) => readonly Message[],
 ): Promise<ReasoningByWire> {
-  const found = targets.map(async (target) =>
-    [target.wire.name, await findReasoning(call, messagesFor(target))] as const
-  );
+  const found = targets.map(async (target, index) => {
+    if (index > 0) await turnForRequest(call);
+    return [target.wire.name, await findReasoning(call, messagesFor(target))] as const;
+  });
   return new Map(await Promise.all(found));
+}
+
+/** Returns the turn of the next piece of work on all of a long request; null for now. */
+function turnForRequest({ id, turns, cancellation, state: { admission } }: Call) {
+  return turnForText(turns, admission.bodyBytesOf(id), "large", cancellation);
 }
 
 /** Returns the messages of a prompt with their stored reasoning. */

@@ -44,7 +44,7 @@ export function newDecodeEach(world: Pick<World, "now" | "after">): DecodeEach {
     bytesOf: (record: Record) => number,
     decode: (record: Record, index: number) => Result<Value> | Promise<Result<Value>>,
   ): Promise<Result<readonly Value[]>> {
-    const ends = pieceEnds(records, bytesOf);
+    const { ends, bytes } = piecesOf(records, bytesOf);
     const values: Value[] = [];
     const decodePiece = async (end: number) => {
       const begin = values.length;
@@ -52,7 +52,7 @@ export function newDecodeEach(world: Pick<World, "now" | "after">): DecodeEach {
       return allOf(await Promise.all(piece));
     };
     for (const end of ends) {
-      const piece = ends.length === 1
+      const piece = bytes < MAX_PIECE_BYTES
         ? await decodePiece(end)
         : await inLane(() => decodePiece(end));
       if (!piece.ok) return piece;
@@ -64,18 +64,21 @@ export function newDecodeEach(world: Pick<World, "now" | "after">): DecodeEach {
   return decodeEach;
 }
 
-/** Returns the indices after the last record of each piece. */
-function pieceEnds<Record>(
+/** Returns the indices after the last record of each piece, and the bytes of all. */
+function piecesOf<Record>(
   records: readonly Record[],
   bytesOf: (record: Record) => number,
-): readonly number[] {
+): { readonly ends: readonly number[]; readonly bytes: number } {
   const ends: number[] = [];
+  let all = 0;
   let bytes = 0;
   for (const [index, record] of records.entries()) {
-    bytes += bytesOf(record);
+    const size = bytesOf(record);
+    all += size;
+    bytes += size;
     if (bytes < MAX_PIECE_BYTES && index < records.length - 1) continue;
     ends.push(index + 1);
     bytes = 0;
   }
-  return ends;
+  return { ends, bytes: all };
 }

@@ -56,6 +56,13 @@ Deno.test("of several large objects one piece is decoded at a time", async () =>
   assertEquals(order.join(" "), "a0 a1 a2 b0 b1 b2 a3 a4 a5 b3 b4 b5");
 });
 
+Deno.test("an object of one large record waits for the pause of another one", async () => {
+  const { pauses, decodeAll } = timedDecoder();
+  const all = Array.from({ length: 3 }, () => decodeAll(1, () => {}, 512 * 1024));
+  await Promise.all(all);
+  assertEquals(pauses, [2, 2]);
+});
+
 Deno.test("the first record that cannot be decoded ends the decoding of its object", async () => {
   const decoded: number[] = [];
   const records = Array.from({ length: 9 }, (_, number) => number);
