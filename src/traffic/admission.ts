@@ -283,7 +283,7 @@ export function newAdmission(
     },
     endArriving(newcomer) {
       for (const [client, own] of bodies) {
-        if (client === newcomer || own.size <= max_concurrent_requests / 2) continue;
+        if (client === newcomer || own.size <= Math.max(1, max_concurrent_requests / 2)) continue;
         const [oldest] = own;
         if (oldest === undefined) continue;
         const [id, end] = oldest;

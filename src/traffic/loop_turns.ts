@@ -76,7 +76,7 @@ const FREE_MS = 4;
  * cannot keep the event loop for long.
  * Measured: turns for 16 calls cost small ones a tenth of their rate.
  */
-const MIN_CALLS = 64;
+export const MIN_CALLS = 64;
 
 /**
  * Bounds the time for which calls and large response bodies keep the event loop from other work.

@@ -24,14 +24,15 @@ const KIB = 1024;
 
 const PATH = "/v1/chat/completions";
 
-/** An admitted call, and the state in which it holds its body. */
-function admittedCall(turns?: LoopTurns) {
+/** An admitted call among others, and the state in which it holds its body. */
+function admittedCall(turns?: LoopTurns, others = 0) {
   const config = configOf(oneProvider("http://up.test"));
   const world = scriptedWorld();
   const gateway = newGateway(compile(config, 1), world, [], turns === undefined ? {} : { turns });
   const request = new Request(`http://localhost${PATH}`, { method: "POST" });
   const call = newCall(gateway, request, PATH, endpointAt(PATH));
   assertEquals(takePlace(call), null);
+  for (let other = 0; other < others; other++) gateway.state.admission.admit(`other ${other}`);
   return { call, state: gateway.state, world };
 }
 
@@ -154,24 +155,28 @@ Deno.test("the body of a call that is cancelled while it waits for a turn is not
   assertEquals([buffers.length, held.waiting()], [2, 0]);
 });
 
-Deno.test("behind 16 reads of tiny chunks each 32 wait for their turn", async () => {
-  const held = heldTurns("start", "rest", "tiny");
-  const { call } = admittedCall(held.turns);
-  const { body, buffers } = bodyInPieces(Array.from({ length: 100 }, () => 511));
-  const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
-  for (const reads of [0, 2, 4, 6, 8, 10, 12, 14, 16, 48, 80]) {
-    await held.waits(1);
-    assertEquals(buffers.length, reads);
-    held.begin();
-  }
-  const received = await receiving;
-  assertEquals(received.ok && received.value.byteLength, 51_100);
-  assertEquals(held.kinds, [...Array(8).fill("start"), "tiny", "tiny", "tiny"]);
-});
+for (
+  const [others, bytes, reads] of [[62, 127, 256], [63, 511, 16]] as const
+) {
+  Deno.test(`behind ${reads} reads of chunks of ${bytes} bytes each 128 wait for their turn, among ${others} other calls`, async () => {
+    const held = heldTurns("tiny");
+    const { call } = admittedCall(held.turns, others);
+    const { body, buffers } = bodyInPieces(Array.from({ length: 600 }, () => bytes));
+    const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES);
+    for (let turn = 0; reads + turn * 128 <= 600; turn++) {
+      await held.waits(1);
+      assertEquals(buffers.length, reads + turn * 128);
+      held.begin();
+    }
+    const received = await receiving;
+    assertEquals(received.ok && received.value.byteLength, 600 * bytes);
+    assertEquals(held.kinds.filter((kind) => kind === "start").length, reads / 2);
+  });
+}
 
 Deno.test("a body in chunks of 512 bytes is read as any other", async () => {
   const held = heldTurns("start", "rest", "tiny");
-  const { call } = admittedCall(held.turns);
+  const { call } = admittedCall(held.turns, 63);
   const { body } = bodyInPieces(Array.from({ length: 64 }, () => 512));
   const received = held.beginUntil(receiveBody(call, body, null, 30_000, MAX_BODY_BYTES));
   assertEquals((await received).ok, true);
@@ -181,7 +186,7 @@ Deno.test("a body in chunks of 512 bytes is read as any other", async () => {
 Deno.test("a body in tiny chunks whose turn does not come is refused after the timeout", async () => {
   for (const [first, reads] of [[1, 16], [32 * KIB, 66]] as const) {
     const held = heldTurns("tiny");
-    const { call, world } = admittedCall(held.turns);
+    const { call, world } = admittedCall(held.turns, 63);
     const { body, buffers } = bodyInPieces([first, ...Array.from({ length: 400 }, () => 1)]);
     let isOver = false;
     const receiving = receiveBody(call, body, null, 30_000, MAX_BODY_BYTES)

@@ -123,15 +123,27 @@ Deno.test("a call takes the place of the oldest body that another key sends, if 
 });
 
 Deno.test("a message whose key is not checked yet ends no body of another client", () => {
-  const { gateway } = heldGateway("max_concurrent_requests: 1");
+  const { gateway } = heldGateway("max_concurrent_requests: 2");
   const { admission } = gateway.state;
   const path = "/v1/chat/completions";
   const call = newCall(gateway, chatRequest(), path, endpointAt(path));
   let isEnded = false;
-  admission.admit("other");
-  admission.arrives("other", "another client", () => void (isEnded = true));
+  for (const id of ["first", "second"]) {
+    admission.admit(id);
+    admission.arrives(id, "another client", () => void (isEnded = true));
+  }
   assertEquals([takePlace(call, false)?.failure.kind, isEnded], ["overloaded", false]);
-  assertEquals([takePlace(call), isEnded, admission.count()], [null, true, 1]);
+  assertEquals([takePlace(call), isEnded, admission.count()], [null, true, 2]);
+});
+
+Deno.test("the only place goes to nobody else while a body arrives in it", () => {
+  const { gateway } = heldGateway("max_concurrent_requests: 1");
+  const { admission } = gateway.state;
+  const path = "/v1/chat/completions";
+  admission.admit("first");
+  admission.arrives("first", "another client", () => {});
+  const call = newCall(gateway, chatRequest(), path, endpointAt(path));
+  assertEquals(takePlace(call)?.failure.kind, "overloaded");
 });
 
 Deno.test("bodies are held until their calls are over, and no more of them than server.max_body_memory", async () => {
