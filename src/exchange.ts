@@ -3,7 +3,7 @@ import { runWithEarlyHead } from "./attempts/early_head.ts";
 import { lookUp, remember } from "./cache/cache.ts";
 import type { Catalog } from "./traffic/catalogs.ts";
 import type { Reply } from "./core/stream/reply.ts";
-import { type Awaitable, type Result, success } from "./core/failure/result.ts";
+import { type Awaitable, cancelled, type Result, success } from "./core/failure/result.ts";
 import type { Call } from "./call/call.ts";
 import { awaitTranslation } from "./call/call_turns.ts";
 import type { Candidate, Candidates, Inference } from "./call/inference.ts";
@@ -39,6 +39,9 @@ export async function exchange(call: Call, inference: Inference): Promise<Result
  * for a turn before it is translated for a further target.
  */
 function planWithin(call: Call, inference: Inference): Awaitable<Result<Candidates>> {
+  const { cancellation } = call;
+  // Calls that have left while they waited for a turn go on at the same time.
+  if (cancellation.isCancelled) return cancelled(cancellation.reason);
   const refused = refuseFullHeap(call);
   if (refused !== null) return refused;
   const planning = planRoute(call, inference);

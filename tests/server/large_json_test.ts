@@ -200,15 +200,19 @@ Deno.test("a call is translated for no further target while the heap is nearly f
   assertEquals((await got(await answer)).status, 503);
 });
 
+const LOOP = [
+  ...messages,
+  {
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id: "c", type: "function", function: { name: "f", arguments: "{}" } }],
+  },
+  { role: "tool", tool_call_id: "c", content: "1" },
+];
+
 Deno.test("the reasoning of a large tool loop is looked up in a turn before it is translated", async () => {
   const { app, held } = serveRoute();
-  const call = { id: "c", type: "function", function: { name: "f", arguments: "{}" } };
-  const loop = [
-    ...messages,
-    { role: "assistant", content: null, tool_calls: [call] },
-    { role: "tool", tool_call_id: "c", content: "1" },
-  ];
-  const answer = app(chatRequest({ body: { messages: loop } }));
+  const answer = app(chatRequest({ body: { messages: LOOP } }));
   const steps = ["served", "looked up", "second target", "fallback", "written"];
   for (const step of steps) {
     await held.waits(1);
@@ -216,4 +220,18 @@ Deno.test("the reasoning of a large tool loop is looked up in a turn before it i
     held.begin();
   }
   assertEquals((await got(await answer)).status, 200);
+});
+
+Deno.test("a call whose client leaves while its reasoning waits for a turn is not translated", async () => {
+  const { app, held, reports } = serveRoute();
+  const client = new AbortController();
+  const request = chatRequest({ body: { messages: LOOP } });
+  const answer = app(new Request(request, { signal: client.signal }));
+  await held.waits(1);
+  held.begin();
+  await held.waits(1);
+  const before = held.kinds.length;
+  client.abort();
+  assertEquals((await got(await answer)).status, 499);
+  assertEquals([held.kinds.length, reports[0]?.attempts], [before, []]);
 });

@@ -85,6 +85,7 @@ async function findStored(
   if (state.objects.storesNothing || missing.length === 0) return [];
   // The request is translated in the next piece.
   await turnForRequest(call);
+  if (cancellation.isCancelled) return [];
   const found = await state.objects.reasoning.find(missing.map(({ key }) => key));
   if (!found.ok) {
     if (found.failure.kind !== "client_cancelled") metrics.storeFailed("reasoning_find");
@@ -137,7 +138,8 @@ export async function findForTargets(
 ): Promise<ReasoningByWire> {
   const found = targets.map(async (target, index) => {
     if (index > 0) await turnForRequest(call);
-    return [target.wire.name, await findReasoning(call, messagesFor(target))] as const;
+    const messages = call.cancellation.isCancelled ? [] : messagesFor(target);
+    return [target.wire.name, await findReasoning(call, messages)] as const;
   });
   return new Map(await Promise.all(found));
 }
