@@ -50,14 +50,17 @@ export function partBytes(text: string, { partCount }: ItemCounts): number {
 /** Beginning of a sealed text in a JSON text, in which it has no escapes. */
 const SEALED_START = `"${SEALED_PREFIX}`;
 
-/** The same as an expression: `indexOf` takes 97 µs for a text of 200 kB without one, this 11 µs. */
-const SEALED = new RegExp(RegExp.escape(SEALED_START));
+/**
+ * The part of it that is looked for. V8 has a faster search for up to 6 characters: 13 µs instead
+ * of 97 for 200 kB without a sealed text.
+ */
+const SEARCHED = SEALED_START.slice(0, 6);
 
 /** Returns the parts of the JSON in the texts of `sealText` of a JSON text. */
 function sealedParts(text: string): number {
-  if (!SEALED.test(text)) return 0;
   let count = 0;
-  for (let at = text.indexOf(SEALED_START); at >= 0; at = text.indexOf(SEALED_START, at + 1)) {
+  for (let at = text.indexOf(SEARCHED); at >= 0; at = text.indexOf(SEARCHED, at + 1)) {
+    if (!text.startsWith(SEALED_START, at)) continue;
     count += partsOfSealed(text.slice(at + 1, endOfString(text, at) - 1));
   }
   return count;

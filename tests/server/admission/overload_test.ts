@@ -136,7 +136,7 @@ Deno.test("a message whose key is not checked yet ends no body of another client
   assertEquals([takePlace(call), isEnded, admission.count()], [null, true, 2]);
 });
 
-Deno.test("the only place goes to nobody else while a body arrives in it", () => {
+Deno.test("a single place is not taken from a body that arrives in it", () => {
   const { gateway } = heldGateway("max_concurrent_requests: 1");
   const { admission } = gateway.state;
   const path = "/v1/chat/completions";
