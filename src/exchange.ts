@@ -44,27 +44,22 @@ function planWithin(call: Call, inference: Inference): Awaitable<Result<Candidat
   if (cancellation.isCancelled) return cancelled(cancellation.reason);
   const refused = refuseFullHeap(call);
   if (refused !== null) return refused;
-  const planning = planRoute(call, inference);
+  return continuePlan(call, planRoute(call, inference));
+}
+
+/** Continues an interrupted plan, in turns of the event loop if the request is long. */
+function continuePlan(
+  call: Call,
+  planning: ReturnType<typeof planRoute>,
+): Awaitable<Result<Candidates>> {
   for (;;) {
     const step = planning.next();
     if (step.done === true) return step.value;
     const waiting = awaitTranslation(call, "large");
-    if (waiting instanceof Promise) return planFurther(call, planning, waiting);
+    if (waiting instanceof Promise) {
+      return waiting.then((stopped) => stopped ?? continuePlan(call, planning));
+    }
     if (waiting !== null) return waiting;
-  }
-}
-
-/** Continues an interrupted plan in turns of the event loop. */
-async function planFurther(
-  call: Call,
-  planning: ReturnType<typeof planRoute>,
-  first: ReturnType<typeof awaitTranslation>,
-): Promise<Result<Candidates>> {
-  for (let waiting = first;; waiting = awaitTranslation(call, "large")) {
-    const stopped = await waiting;
-    if (stopped !== null) return stopped;
-    const step = planning.next();
-    if (step.done === true) return step.value;
   }
 }
 

@@ -21,6 +21,17 @@ export async function awaitTurn(
 }
 
 /**
+ * Returns the turn of the next piece of work on all of the request of a call; null for now, as
+ * always if the request is short.
+ */
+export function turnForRequest(
+  { id, turns, cancellation, state: { admission } }: Call,
+  kind: "large" | "entering" = "large",
+): Promise<void> | null {
+  return turnForText(turns, admission.bodyBytesOf(id), kind, cancellation);
+}
+
+/**
  * Waits for the turn in which the request of a call is translated again. `kind` is `entering` if
  * many calls may be at this point at the same time, as when a provider refuses a key. Returns the
  * end of a call that was cancelled by then, or its refusal while the heap is nearly full; null at
@@ -30,8 +41,7 @@ export function awaitTranslation(
   call: Call,
   kind: "large" | "entering",
 ): Awaitable<Failed | null> {
-  const { id, turns, cancellation, state: { admission } } = call;
-  const turn = turnForText(turns, admission.bodyBytesOf(id), kind, cancellation);
+  const turn = turnForRequest(call, kind);
   return turn === null
     ? refuseFullHeap(call)
     : awaitTurn(call, turn).then((stopped) => stopped ?? refuseFullHeap(call));

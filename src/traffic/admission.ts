@@ -18,7 +18,10 @@ export interface Admission {
    * body memory if that is not enough or the call was released, or the heap.
    */
   hold(id: string, bytes: number): OverloadReason | null;
-  /** True while the heap is nearly full and bodies have more than `MAX_SMALL_PART`. */
+  /**
+   * True while the heap is nearly full and bodies have more than `MAX_SMALL_PART`, also after the
+   * holdings of sockets are dropped for them.
+   */
   isHeapFull(): boolean;
   /**
    * Sets the bytes of what a socket holds, its unfinished message or its dialogue, which are in

@@ -4,13 +4,12 @@ import type { Incoming } from "../core/world.ts";
 import type { Usage } from "../core/stream/events.ts";
 import type { Reply } from "../core/stream/reply.ts";
 import type { Call } from "../call/call.ts";
-import { awaitTurn } from "../call/call_turns.ts";
+import { awaitTurn, turnForRequest } from "../call/call_turns.ts";
 import type { Candidate, ResponseHandler } from "../call/inference.ts";
 import { Meter } from "../access/meter.ts";
 import { isChargedKey } from "../access/permissions.ts";
 import { storeSentValues } from "../redaction/finish_outcome.ts";
 import { newResponseMemory } from "../traffic/call_memory.ts";
-import { turnForText } from "../traffic/loop_turns.ts";
 import { recognise } from "../wires/host_errors.ts";
 import { secretsOf } from "../wires/wire.ts";
 import { newAttemptTimer } from "./attempt_timer.ts";
@@ -46,14 +45,14 @@ export async function open(
   candidate: Candidate,
   events: AttemptEvents,
 ): Promise<Result<Reply>> {
-  const { world, report, turns, client: { privacy }, state: { admission } } = call;
+  const { world, report, turns, client: { privacy } } = call;
   const { onFirstByte, span = null } = events;
   const { provider, wire, failover: { firstContentMs, fallbackOn } = NO_FAILOVER } =
     candidate.target;
   // Of thinking, only what another protocol has brought can be changed.
   if (privacy !== null) privacy.answer.isThinkingSigned = wire.name === "messages";
   // The request is written in one piece too.
-  const turn = turnForText(turns, admission.bodyBytesOf(call.id), "large", call.cancellation);
+  const turn = turnForRequest(call);
   const stopped = turn === null ? null : await awaitTurn(call, turn);
   if (stopped !== null) return stopped;
   if (privacy !== null) await storeSentValues(call, privacy, candidate);

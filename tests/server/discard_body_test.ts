@@ -4,11 +4,12 @@ import { discardBody } from "../../src/server/discard_body.ts";
 import { newCall } from "../../src/server/new_call.ts";
 import { endpointAt } from "../observe/reports.ts";
 import { configOf } from "../config/parse.ts";
-import { assert, assertEquals, assertMatch } from "../support/assert.ts";
+import { assertEquals, assertMatch } from "../support/assert.ts";
 import { twoKeys } from "../support/client_keys.ts";
 import { oneProvider, testGateway } from "../support/gateway.ts";
 import { socketGateway } from "../support/socket_gateway.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { bodyInPieces } from "./body_in_pieces.ts";
 import { connectRaw } from "./raw_connection.ts";
 
 const PATH = "/v1/chat/completions", MIB = 1024 * 1024;
@@ -48,18 +49,7 @@ const never = () => new Promise<void>(() => {});
 Deno.test("the pieces of a discarded body are read into a buffer of 16 KiB, not into one of 64 KiB for each", async () => {
   const world = scriptedWorld();
   const gateway = newGateway(compile(configOf(oneProvider("http://up.test")), 1), world, []);
-  const buffers: number[] = [];
-  const body = new ReadableStream({
-    type: "bytes",
-    pull(controller) {
-      const { byobRequest } = controller;
-      const view = byobRequest?.view ?? null;
-      assert(byobRequest !== null && view !== null);
-      buffers.push(view.byteLength);
-      if (buffers.length === 4) controller.close();
-      byobRequest.respond(buffers.length === 4 ? 0 : 1);
-    },
-  });
+  const { body, buffers } = bodyInPieces([1, 1, 1]);
   const request = new Request(`http://localhost${PATH}`, { method: "POST", body });
   const call = newCall(gateway, request, PATH, endpointAt(PATH));
   const over = discardBody(call, request, null);

@@ -18,6 +18,7 @@ import { startUpstream } from "../support/upstream.ts";
 import { heldTurns } from "../support/held_turns.ts";
 import type { LoopTurns } from "../../src/traffic/loop_turns.ts";
 import { scriptedWorld } from "../support/world.ts";
+import { bodyInPieces } from "./body_in_pieces.ts";
 import { connectRaw } from "./raw_connection.ts";
 
 const KIB = 1024;
@@ -34,28 +35,6 @@ function admittedCall(turns?: LoopTurns, others = 0) {
   assertEquals(takePlace(call), null);
   for (let other = 0; other < others; other++) gateway.state.admission.admit(`other ${other}`);
   return { call, state: gateway.state, world };
-}
-
-/** Returns a body in chunks of these sizes, and the buffers into which it was read. */
-function bodyInPieces(pieces: readonly number[]) {
-  const buffers: number[] = [];
-  const coming = [...pieces];
-  const body = new ReadableStream({
-    type: "bytes",
-    pull(controller) {
-      const { byobRequest } = controller;
-      const view = byobRequest?.view ?? null;
-      assert(byobRequest !== null && view !== null);
-      buffers.push(view.buffer.byteLength);
-      const wanted = coming.shift() ?? 0;
-      const given = Math.min(wanted, view.byteLength);
-      if (given < wanted) coming.unshift(wanted - given);
-      new Uint8Array(view.buffer, view.byteOffset, given).fill(120);
-      if (given === 0) controller.close();
-      byobRequest.respond(given);
-    },
-  });
-  return { body, buffers };
 }
 
 Deno.test("the body buffer grows with the bytes received, whatever length is declared", async () => {

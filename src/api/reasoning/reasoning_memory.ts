@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import type { CallingReasoning, OwnedReasoning } from "../../core/stream/reasoning.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { holdBody } from "../../traffic/call_memory.ts";
-import { turnForText } from "../../traffic/loop_turns.ts";
 import type { Call } from "../../call/call.ts";
+import { turnForRequest } from "../../call/call_turns.ts";
 import { writtenText } from "../../redaction/request.ts";
 import type { RouteTarget } from "../../call/generation.ts";
 import type { Inference } from "../../call/inference.ts";
@@ -142,11 +142,6 @@ export async function findForTargets(
     return [target.wire.name, await findReasoning(call, messages)] as const;
   });
   return new Map(await Promise.all(found));
-}
-
-/** Returns the turn of the next piece of work on all of a long request; null for now. */
-function turnForRequest({ id, turns, cancellation, state: { admission } }: Call) {
-  return turnForText(turns, admission.bodyBytesOf(id), "large", cancellation);
 }
 
 /** Returns the messages of a prompt with their stored reasoning. */

@@ -3,9 +3,9 @@ import type { JsonDocument, JsonObject } from "../../core/json/json.ts";
 import type { Reply } from "../../core/stream/reply.ts";
 import { type Result, success } from "../../core/failure/result.ts";
 import { exchange } from "../../exchange.ts";
-import { turnAmong, turnForText } from "../../traffic/loop_turns.ts";
+import { turnAmong } from "../../traffic/loop_turns.ts";
 import type { Call } from "../../call/call.ts";
-import { awaitTurn } from "../../call/call_turns.ts";
+import { awaitTurn, turnForRequest } from "../../call/call_turns.ts";
 import type { Inference } from "../../call/inference.ts";
 import { recordBodySession } from "../../call/session.ts";
 import { refuseBackground } from "../../access/permissions.ts";
@@ -71,10 +71,9 @@ export async function createResponse(
  * Returns the turn in which a request with stored items is written for its targets, by their number
  * or their size; null for now. A body has had its own.
  */
-function turnToWrite({ id, turns, cancellation, state }: Call, items: number) {
+function turnToWrite(call: Call, items: number) {
   if (items === 0) return null;
-  return turnAmong(turns, items, "large") ??
-    turnForText(turns, state.admission.bodyBytesOf(id), "large", cancellation);
+  return turnAmong(call.turns, items, "large") ?? turnForRequest(call);
 }
 
 /** Returns the ID of the first item of a dialogue; null if it has none. */
