@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { isComment, plainRecord } from "../../src/formats/plain_record.ts";
 import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
@@ -65,4 +66,19 @@ Deno.test("a record of comments alone is distinguished from empty data and from 
   }
   assertEquals(isComment(recordOf(": a\ndata:\n\n")), false);
   assertEquals(isComment({ event: null, data: "", raw: null }), false);
+});
+
+const LINES = ["data: 1", "data:", "data", ":", ": a", "", "event: x", "other", " data: 1"];
+
+Deno.test("a record is plain if all its lines are comments but one of data, and end in LF or CRLF", () => {
+  const line = fc.tuple(fc.constantFrom(...LINES), fc.constantFrom("\n", "\n", "\r\n", "\r"));
+  fc.assert(fc.property(fc.array(line, { maxLength: 6 }), (lines) => {
+    const raw = lines.map((parts) => parts.join("")).join("");
+    const record = { event: null, data: "1", raw };
+    const isKnown = raw.endsWith("\n") &&
+      raw.split(/\r?\n/).every((text) => !text.includes("\r") && /^(:|data:|$)/.test(text));
+    const count = raw.split(/\r?\n/).filter((text) => text.startsWith("data:")).length;
+    assertEquals(plainRecord(record) === record, isKnown && count === 1, JSON.stringify(raw));
+    assertEquals(isComment({ ...record, data: "" }), isKnown && count === 0, JSON.stringify(raw));
+  }));
 });
