@@ -1,20 +1,6 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
 import { type Edit, splice } from "./edit.ts";
-
-/** A `data` line of the received text of a record. */
-interface DataLine {
-  readonly value: string;
-  /** Position of the value in the data of the record. */
-  readonly at: number;
-  /** Position of the value in the received text. */
-  readonly start: number;
-}
-
-/** Lines with text; blank lines have no field. */
-const LINES = /[^\r\n]+/g;
-
-/** Name of a `data` field; before the first record of a stream there may be a byte order mark. */
-const FIRST_NAME = /^\ufeff?data(?:: ?|$)/, NAME = /^data(?:: ?|$)/;
+import { BYTE_ORDER_MARK, fieldValueStart, isField, LF, position } from "./sse.ts";
 
 /**
  * Returns a record of server-sent events with these edits of its data. Its received text keeps
@@ -30,40 +16,51 @@ export function editRecord(record: StreamRecord, edits: readonly Edit[]): Stream
   };
 }
 
-/**
- * Returns null if the text does not have this data, such as a later one that begins with a byte
- * order mark.
- */
+/** Returns null if the text has no positions of the edits (`rawPositions`). */
 function editRaw(raw: string, data: string, edits: readonly Edit[]): string | null {
-  const lines = dataLines(raw);
-  if (lines.map(({ value }) => value).join("\n") !== data) return null;
-  // Edits and lines are in order: a record may have as many of both.
   const ordered = edits.toSorted((a, b) => a.start - b.start || a.end - b.end);
-  let index = 0;
-  const position = (at: number) => {
-    while (index < lines.length - 1 && at > endOf(lines[index])) index++;
-    const line = lines[index];
-    return line === undefined ? raw.length : line.start + at - line.at;
-  };
+  const positions = rawPositions(raw, data, ordered.flatMap(({ start, end }) => [start, end]));
+  if (positions === null) return null;
   return splice(
     raw,
-    ordered.map(({ start, end, text }) => ({ start: position(start), end: position(end), text })),
+    ordered.map(({ text }, index) => ({
+      start: positions[2 * index] ?? 0,
+      end: positions[2 * index + 1] ?? 0,
+      text,
+    })),
   );
 }
 
-function endOf(line: DataLine | undefined): number {
-  return line === undefined ? 0 : line.at + line.value.length;
-}
-
-function dataLines(raw: string): readonly DataLine[] {
-  const lines: DataLine[] = [];
+/**
+ * Returns the positions in the received text of these ascending positions in its data; null if the
+ * text has no data lines or other data, or a position is in a line that is only the name. No text
+ * is made for a line: a record of 4 MiB may have a million of them.
+ */
+function rawPositions(raw: string, data: string, ordered: readonly number[]): number[] | null {
+  const found: number[] = [];
+  /** Position of a line's value in the data. */
   let at = 0;
-  for (const { 0: line, index } of raw.matchAll(LINES)) {
-    const name = (index === 0 ? FIRST_NAME : NAME).exec(line)?.[0];
-    if (name === undefined) continue;
-    const value = line.slice(name.length);
-    lines.push({ value, at, start: index + name.length });
-    at += value.length + 1;
+  let start = raw.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
+  let lf = position(raw, "\n", start);
+  let cr = position(raw, "\r", start);
+  while (start < raw.length) {
+    const end = Math.min(lf, cr);
+    if (isField(raw, start, end, "data")) {
+      const value = fieldValueStart(raw, start + 4, end);
+      if (at > 0 && data.charCodeAt(at - 1) !== LF) return null;
+      if (value < end && !data.startsWith(raw.slice(value, end), at)) return null;
+      const valueEnd = at + end - value;
+      for (let next = ordered[found.length]; next !== undefined && next <= valueEnd;) {
+        // A text at the end of a line without a colon would be a part of its name.
+        if (value === start + 4) return null;
+        found.push(value + next - at);
+        next = ordered[found.length];
+      }
+      at = valueEnd + 1;
+    }
+    start = end + 1;
+    if (lf < start) lf = position(raw, "\n", start);
+    if (cr < start) cr = position(raw, "\r", start);
   }
-  return lines;
+  return at > 0 && data.length === at - 1 ? found : null;
 }

@@ -2,7 +2,10 @@ import type { StreamRecord } from "../core/stream/reply.ts";
 import { ownText } from "../core/text_beginning.ts";
 import type { Framing } from "./framing.ts";
 
-const LF = 10, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = 0xfeff;
+/** Codes of characters between records and lines. */
+export const LF = 10, BYTE_ORDER_MARK = 0xfeff;
+
+const SPACE = 32, COLON = 58;
 
 /** Characters of a record for each of its data above which the data is copied out of it. */
 const MAX_OTHER_RATIO = 2;
@@ -150,24 +153,29 @@ export function newSseFraming(): Framing {
 }
 
 /** Returns the next index of the character; the length of the text if there is none. */
-function position(text: string, character: string, from: number): number {
+export function position(text: string, character: string, from: number): number {
   const found = text.indexOf(character, from);
   return found < 0 ? text.length : found;
 }
 
-function isField(source: string, start: number, end: number, name: string): boolean {
+/** Returns true if the line between these positions is a field with this name. */
+export function isField(source: string, start: number, end: number, name: string): boolean {
   const nameEnd = start + name.length;
   return source.startsWith(name, start) &&
     (nameEnd === end || source.charCodeAt(nameEnd) === COLON);
 }
 
-/**
- * Returns the value of a field. `colon` may also be the end of the line: a name alone is a field
- * with an empty value.
- */
 function parseFieldValue(source: string, colon: number, end: number): string {
-  const start = colon + (source.charCodeAt(colon + 1) === SPACE ? 2 : 1);
+  const start = fieldValueStart(source, colon, end);
   return start < end ? source.slice(start, end) : "";
+}
+
+/**
+ * Returns the position of the value of a field. `colon` may also be the end of the line: a name
+ * alone is a field with an empty value.
+ */
+export function fieldValueStart(source: string, colon: number, end: number): number {
+  return Math.min(end, colon + (source.charCodeAt(colon + 1) === SPACE ? 2 : 1));
 }
 
 /**

@@ -15,10 +15,19 @@ export interface TokenCounts {
   readonly reasoning?: number | null;
 }
 
-/** Returns the token count in a field; null unless it is a number that is not negative. */
+/**
+ * Largest token count of a response, a hundred times the largest context of today. One faulty
+ * number above it would exhaust all budgets of its client.
+ */
+const MAX_TOKENS = 1_000_000_000;
+
+/**
+ * Returns the token count in a field; null unless it is a number from 0 to 1,000,000,000. A count
+ * that is null is estimated.
+ */
 export function tokenCount(value: Optional): number | null {
   const count = numberOf(value);
-  return count !== null && count >= 0 ? count : null;
+  return count !== null && count >= 0 && count <= MAX_TOKENS ? count : null;
 }
 
 /**

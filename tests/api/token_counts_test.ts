@@ -203,6 +203,20 @@ for (const wire of WIRES) {
       }
     });
 
+    Deno.test(`a count that is negative, beyond a billion or no number is absent: ${how}`, async () => {
+      for (const invalid of [-500, 1_000_000_001, 1e308, "500"]) {
+        for (const counts of [{ input: 4, output: invalid }, { input: invalid, output: 4 }]) {
+          const { report } = await requests("chat", wire, stream, counts);
+          const isInput = counts.input === 4;
+          assertEquals(report?.usage?.unknown, isInput ? "output" : "input");
+          assertEquals([report?.usage?.input, report?.usage?.output], isInput ? [4, 0] : [0, 4]);
+        }
+      }
+      const most = { input: 4, output: 1_000_000_000 };
+      const { report } = await requests("chat", wire, stream, most);
+      assertEquals([report?.usage?.output, report?.usage?.unknown], [most.output, undefined]);
+    });
+
     Deno.test(`a token count with a fraction is an invalid response: ${how}`, async () => {
       const whole = { input: 5, output: 4, cached: 1 };
       for (const counts of [{ input: 1.5 }, { output: 0.5 }, { cached: 0.1 }]) {

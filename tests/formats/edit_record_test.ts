@@ -1,7 +1,8 @@
+import fc from "fast-check";
 import type { StreamRecord } from "../../src/core/stream/reply.ts";
 import { findValue, replaceValue } from "../../src/formats/edit.ts";
 import { editRecord } from "../../src/formats/edit_record.ts";
-import { newSseFraming } from "../../src/formats/sse.ts";
+import { newSseFraming, sseText } from "../../src/formats/sse.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 function recordsOf(text: string): readonly StreamRecord[] {
@@ -77,4 +78,27 @@ Deno.test("edits of several lines may come in any order", () => {
   const wanted = 'data: {"a":10,\ndata: "b":20,\ndata: "c":30}\n\n';
   assertEquals(editRecord(record, edits).raw, wanted);
   assertEquals(editRecord(record, edits.toReversed()).raw, wanted);
+});
+
+const LINES = ["data: 1", "data:  2", "data:", "data", ": a", "event: x", "other", "\ufeffdata: 3"];
+
+Deno.test("the received text of an edited record has its edited data, whatever its lines are", () => {
+  const line = fc.tuple(fc.constantFrom(...LINES), fc.constantFrom("\n", "\r\n", "\r"));
+  const cuts = fc.tuple(fc.nat(9), fc.nat(9)).map((cut) => cut.toSorted((a, b) => a - b));
+  fc.assert(fc.property(fc.array(line, { minLength: 1, maxLength: 6 }), cuts, (lines, cut) => {
+    const end = lines.at(-1)?.[1] ?? "";
+    const [record] = recordsOf(`${lines.flat().join("")}${end}: another record\n\n`);
+    assert(record !== undefined);
+    const [start = 0, stop = 0] = cut.map((at) => Math.min(at, record.data.length));
+    const edited = editRecord(record, [{ start, end: stop, text: "xyz" }]);
+    const wanted = `${record.data.slice(0, start)}xyz${record.data.slice(stop)}`;
+    assertEquals(edited.data, wanted);
+    const fields = lines.map(([text], index) => index === 0 ? text.replace("\ufeff", "") : text);
+    const isBare = fields.includes("data");
+    if (!isBare && fields.some((text) => text.startsWith("data:"))) assert(edited.raw !== null);
+    assertEquals(
+      recordsOf(edited.raw ?? sseText([{ ...edited, raw: null }]))[0]?.data,
+      wanted,
+    );
+  }));
 });

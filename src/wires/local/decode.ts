@@ -140,14 +140,16 @@ const COUNTS = ["prompt_eval_count", "eval_count", "prompt_eval_cached_count"];
 
 /**
  * Returns the token counts; null if both are missing, because they are unknown then, not zero. The
- * runtime omits a count that is zero, so a single missing count is zero.
+ * runtime omits a count that is zero, so a single missing count is zero; an invalid one is unknown.
  */
 function parseUsage(record: JsonObject): Result<Usage | null> {
   const problem = fractionProblem(record, COUNTS);
   if (problem !== null) return problem;
-  const input = tokenCount(record.prompt_eval_count);
-  const output = tokenCount(record.eval_count);
-  const cached = tokenCount(record.prompt_eval_cached_count);
+  const { prompt_eval_count: input = null, eval_count: output = null } = record;
   if (input === null && output === null) return success(null);
-  return success(usageFrom({ input: input ?? 0, output: output ?? 0, cached }));
+  return success(usageFrom({
+    input: tokenCount(input ?? 0),
+    output: tokenCount(output ?? 0),
+    cached: tokenCount(record.prompt_eval_cached_count),
+  }));
 }
