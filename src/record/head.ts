@@ -60,12 +60,12 @@ export function recordHead(call: Call, { mask, why, cut, routedBy }: HeadParts):
     verified: report.verified.map(mask.text),
     redacted: actedRules(report.privacy),
     usage: usage === null ? null : {
-      input: counted(usage.input),
-      output: counted(usage.output),
-      total: usage.total === null ? null : counted(usage.total),
-      cached: counted(usage.cached),
-      cache_write: counted(usage.cacheWrite),
-      reasoning: counted(usage.reasoning),
+      input: usage.input,
+      output: usage.output,
+      total: usage.total,
+      cached: usage.cached,
+      cache_write: usage.cacheWrite,
+      reasoning: usage.reasoning,
     },
     units: units === null ? null : { ...units },
     cost: report.cost,
@@ -90,11 +90,6 @@ function groupsOf({ generation, report }: Call, { name, issuer }: ClientKey): st
 
 function shortened(text: string | null): string | null {
   return text === null ? null : textBeginning(text, MAX_KNOWN_NAME_CHARS);
-}
-
-/** Returns a count as the format has it: that of a provider may be any number. */
-function counted(count: number): number {
-  return Math.min(count, Number.MAX_SAFE_INTEGER);
 }
 
 /** Request headers that may be recorded, besides those of the gateway and of routes. */

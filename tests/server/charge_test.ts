@@ -395,12 +395,15 @@ Deno.test("a complete stream without reported tokens is estimated", async () => 
   assertEquals(await sums(gateway), estimated(gateway.sent[0] ?? "", TEXT + TEXT));
 });
 
-Deno.test("a provider that reports absurd token counts is charged as a number that can be added", async () => {
-  const usage = { prompt_tokens: 1e300, completion_tokens: 1, total_tokens: 1e300 };
-  const gateway = charged("compat", [{ ...COMPLETION, usage }]);
-  assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
-  const { tokens, nanoUsd } = await sums(gateway);
-  assertEquals([tokens, nanoUsd], [Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER]);
+Deno.test("a token count that no response can have is estimated, so that it exhausts no budget", async () => {
+  for (const absurd of [1e300, 1_000_000_001, -1]) {
+    const usage = { prompt_tokens: absurd, completion_tokens: absurd, total_tokens: absurd };
+    const message = { role: "assistant", content: TEXT };
+    const choices = [{ index: 0, message, finish_reason: "stop" }];
+    const gateway = charged("compat", [{ ...COMPLETION, choices, usage }]);
+    assertEquals(await served(gateway, post("/v1/chat/completions", CHAT)), 200);
+    assertEquals(await sums(gateway), estimated(gateway.sent[0] ?? "", TEXT));
+  }
 });
 
 Deno.test("tokens of a stream of completions that reports none are estimated from its text", async () => {
