@@ -136,7 +136,7 @@ function holdItems(
   if (counts.count > maxItems) {
     return tooMany(`The request holds more than ${maxItems} members and elements of JSON`);
   }
-  return hold(Math.max(0, partBytes(text, counts) - text.length));
+  return hold(Math.max(0, partBytes(counts) - text.length));
 }
 
 /**

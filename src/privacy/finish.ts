@@ -2,7 +2,7 @@ import { isObject, type JsonObject, parseJson } from "../core/json/json.ts";
 import { jsonPieces } from "../core/json/json_pieces.ts";
 import { newSplicer, type Span, type Splicer } from "../formats/edit.ts";
 import type { ScanProblem } from "../formats/json_scan.ts";
-import { sealText } from "../formats/sealed_text.ts";
+import { sealText } from "../core/stream/sealed_text.ts";
 import { replaceString, type StringPlace, walkStrings } from "./answer_strings.ts";
 import { kindOf } from "./answer_members.ts";
 import { newPositions, parseSteps } from "./json_strings.ts";

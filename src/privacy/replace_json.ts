@@ -4,7 +4,7 @@ import { countMatch } from "../core/privacy_counts.ts";
 import { pushAll } from "../core/push_all.ts";
 import { parseDocument } from "../formats/document.ts";
 import { type Edit, replaceValue, splice } from "../formats/edit.ts";
-import { sealText } from "../formats/sealed_text.ts";
+import { sealText } from "../core/stream/sealed_text.ts";
 import type { Part } from "./answer_text.ts";
 import { collectStrings, type SearchedString } from "./collect_strings.ts";
 import { documentsIn } from "./documents.ts";

@@ -5,7 +5,7 @@ import {
   reasoningTextBlock,
   sealThinking,
 } from "../../src/api/reasoning/sealed_thinking.ts";
-import { sealedText } from "../../src/formats/sealed_text.ts";
+import { sealedText } from "../../src/core/stream/sealed_text.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 import { type HostSdk, startHost } from "./host_loops.ts";
 

@@ -1,7 +1,7 @@
 import { refuse } from "../../src/core/failure/result.ts";
 import { parseRequest } from "../../src/formats/document.ts";
 import { innerMemoryOf, memoryOf } from "../../src/formats/request_memory.ts";
-import { sealText } from "../../src/formats/sealed_text.ts";
+import { sealText } from "../../src/core/stream/sealed_text.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** Limits of up to 2 MB more body memory, and the bytes that are held. */
@@ -146,12 +146,34 @@ Deno.test("JSON in sealed texts of a request and of a stored item counts like th
   const { held, limits } = heldBytes();
   const list = `[${Array(5_000).fill('{"34":0}').join()}]`;
   const sealed = sealText(list);
-  const text = JSON.stringify({ a: sealed, b: sealed.slice(0, -1), c: sealText("none") });
+  const text = JSON.stringify({ a: sealed, b: sealed.slice(0, -1), c: sealText("no ".repeat(40)) });
   assert(parseRequest(text, limits).ok);
   const bytes = (5_000 * 6 + 1) * 40;
   assertEquals(held, [bytes + 4 * 40 - text.length]);
   assertEquals(memoryOf(text), bytes + 4 * 40);
   assertEquals(innerMemoryOf({ encrypted_content: sealed }), bytes);
+  for (const start of ["\\u0073w", "s\\u0077", "\\u0073\\u0077"]) {
+    const written = `{"a":"${start}${sealed.slice(2)}"}`;
+    assertEquals(memoryOf(written), bytes + 2 * 40, start);
+  }
+});
+
+Deno.test("a sealed text of up to 128 characters counts a part for each 4, and is not opened", () => {
+  for (const [chars, parts] of [[100, 25], [128, 32], [132, 0]] as const) {
+    const wrong = `switchyard1.0123456789abcdef.`.padEnd(chars, "a");
+    const text = JSON.stringify({ a: Array(1_000).fill(wrong) });
+    assertEquals(memoryOf(text), Math.max(text.length, (1_000 * parts + 3) * 40));
+  }
+});
+
+Deno.test("what is like a sealed text within another text counts nothing and is not looked at again", () => {
+  const sealed = sealText(`[${Array(9_000).fill('{"34":0}').join()}]`);
+  for (
+    const text of [`"${sealed}`, `"${sealed}"`, `so: "${sealed}`, '"switchyard1.'.repeat(100_000)]
+  ) {
+    const written = JSON.stringify({ a: text });
+    assertEquals(memoryOf(written), written.length);
+  }
 });
 
 Deno.test("a request that the gateway has written counts like one that it parses", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { sealThinking } from "../../src/api/reasoning/sealed_thinking.ts";
 import { isObject, type JsonObject } from "../../src/core/json/json.ts";
-import { sealedText } from "../../src/formats/sealed_text.ts";
+import { sealedText } from "../../src/core/stream/sealed_text.ts";
 import { NO_PACE } from "../../src/privacy/pace.ts";
 import { replaceJson } from "../../src/privacy/replace_json.ts";
 import { restoreJson, restoreObject } from "../../src/privacy/restore_json.ts";

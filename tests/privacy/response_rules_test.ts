@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { sealThinking } from "../../src/api/reasoning/sealed_thinking.ts";
 import { newPrivacyCounts } from "../../src/core/privacy_counts.ts";
-import { sealedText } from "../../src/formats/sealed_text.ts";
+import { sealedText } from "../../src/core/stream/sealed_text.ts";
 import { newRuleText } from "../../src/privacy/answer_text.ts";
 import { finishDocument } from "../../src/privacy/finish.ts";
 import { newRecordRestorer } from "../../src/privacy/restore_records.ts";

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
 import { SEALED_PREFIX } from "../../core/stream/reasoning.ts";
-import { sealText } from "../../formats/sealed_text.ts";
+import { sealText } from "../../core/stream/sealed_text.ts";
 
 /** Type of the block of a text that is neither signed nor encrypted. */
 const TEXT_TYPE = "reasoning_text";

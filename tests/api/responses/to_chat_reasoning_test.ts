@@ -5,7 +5,7 @@ import {
   reasoningTextBlock,
   sealThinking,
 } from "../../../src/api/reasoning/sealed_thinking.ts";
-import { sealedText } from "../../../src/formats/sealed_text.ts";
+import { sealedText } from "../../../src/core/stream/sealed_text.ts";
 import type { StreamEvent } from "../../../src/core/stream/events.ts";
 import { isRefusal } from "../../../src/core/failure/failure.ts";
 import { isObject, type JsonObject } from "../../../src/core/json/json.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
 import { findMember, parseElements, type Span } from "../../../formats/edit.ts";
-import { sealedText } from "../../../formats/sealed_text.ts";
+import { sealedText } from "../../../core/stream/sealed_text.ts";
 import { textContent } from "../../../prompt/content.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { AssistantTurn, FieldRef, ToolCall } from "../../../prompt/prompt.ts";

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { pushAll } from "../../../core/push_all.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
-import { sealedText } from "../../../formats/sealed_text.ts";
+import { sealedText } from "../../../core/stream/sealed_text.ts";
 import type { Carrier } from "../../../prompt/carry.ts";
 import { type InnerItems, tooManyInnerItems } from "../../../prompt/inner_json.ts";
 import type { Given, ThinkingBlock } from "../../../prompt/prompt.ts";

@@ -1,6 +1,6 @@
 import { encodeMessage, newMessageEncoder } from "../../../../src/api/messages/generate/encoder.ts";
 import { parseThinking, sealThinking } from "../../../../src/api/reasoning/sealed_thinking.ts";
-import { sealedText } from "../../../../src/formats/sealed_text.ts";
+import { sealedText } from "../../../../src/core/stream/sealed_text.ts";
 import type { StreamEvent, Usage } from "../../../../src/core/stream/events.ts";
 import { isObject } from "../../../../src/core/json/json.ts";
 import { fault, refuse } from "../../../../src/core/failure/result.ts";

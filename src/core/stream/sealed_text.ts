@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { SEALED_PREFIX } from "./reasoning.ts";
 
 /**
  * Returns a text as opaque text that a stateless client sends back. It is not encrypted and needs
@@ -14,7 +14,7 @@ export function sealText(text: string): string {
 /** Returns the text in one of `sealText`; null for other text. A client may forge it. */
 export function sealedText(sealed: string): string | null {
   if (!sealed.startsWith(SEALED_PREFIX)) return null;
-  const [checksum = "", payload = ""] = sealed.slice(SEALED_PREFIX.length).split(".");
+  const [checksum = "", payload = ""] = sealed.slice(SEALED_PREFIX.length).split(".", 2);
   return checksum === checksumOf(payload) ? Buffer.from(payload, "base64url").toString() : null;
 }
 
