@@ -1,6 +1,6 @@
 import type { Usage } from "../core/stream/events.ts";
 import { isObject, type JsonObject, type JsonValue } from "../core/json/json.ts";
-import { tokenCount, usageFrom } from "./token_counts.ts";
+import { sumOf, tokenCount, usageFrom } from "./token_counts.ts";
 
 /**
  * Returns the token counts in a response, in an event of a stream, or in an error, by the names
@@ -35,11 +35,12 @@ function usageIn(usage: JsonObject): Usage | null {
   // The Messages API counts cached tokens apart from the input; those that a proxy adds to
   // the names of Chat Completions or to the details of the Responses API are within it.
   const isWithin = usage.prompt_tokens !== undefined || isObject(inputDetails);
-  const apart = (name: string) => isWithin ? 0 : wholeCount(usage, name) ?? 0;
+  const apart = (name: string) =>
+    isWithin || (usage[name] ?? null) === null ? 0 : wholeCount(usage, name);
   const read = apart("cache_read_input_tokens");
   const written = apart("cache_creation_input_tokens");
   return usageFrom({
-    input: ownInput === null ? null : ownInput + read + written,
+    input: sumOf(ownInput, read, written),
     // Embeddings have no output, and report a total without it.
     output: output ?? (ownInput === null || total === null ? null : Math.max(0, total - ownInput)),
     total,

@@ -30,6 +30,11 @@ export function tokenCount(value: Optional): number | null {
   return count !== null && count >= 0 && count <= MAX_TOKENS ? count : null;
 }
 
+/** Returns the token count in a field that is left out for zero; null for an invalid one. */
+export function countOrZero(value: Optional): number | null {
+  return value === undefined || value === null ? 0 : tokenCount(value);
+}
+
 /**
  * Returns the fault of a response with a fractional token count in one of these members of an
  * object: such counts cannot be accounted. Null if every number is an integer.
@@ -41,6 +46,11 @@ export function fractionProblem(value: Optional, names: readonly string[]): Fail
     return invalidResponse("The provider sent a token count that is no whole number.");
   }
   return null;
+}
+
+/** Returns the sum of counts that do not overlap; null if one of them is. */
+export function sumOf(...counts: readonly (number | null)[]): number | null {
+  return counts.reduce((sum, count) => sum === null || count === null ? null : sum + count, 0);
 }
 
 /** Returns the usage with these counts; null if neither input nor output is known. */

@@ -1,3 +1,5 @@
+import type { JsonObject } from "../../src/core/json/json.ts";
+import { parseUsage as parseMessagesUsage } from "../../src/wires/messages/response.ts";
 import { parseUsage } from "../../src/wires/openai/chat_usage.ts";
 import { parseResponseUsage } from "../../src/wires/openai/responses_usage.ts";
 import { mergeUsage, reportedUsage } from "../../src/wires/reported_usage.ts";
@@ -59,4 +61,18 @@ Deno.test("counts of a later report replace earlier ones, but do not shrink", ()
   assertEquals([last?.output, last?.total, last?.isEarly], [2, 1_002, undefined]);
   const tier = mergeUsage({ ...earlier, serviceTier: "priority" }, later(1_100, 400));
   assertEquals(tier?.serviceTier, "priority");
+});
+
+Deno.test("input of which a part that counts apart is invalid is unknown, not less", () => {
+  for (const part of ["cache_read_input_tokens", "cache_creation_input_tokens"]) {
+    const usage = { input_tokens: 3, output_tokens: 5, [part]: 5_000_000_000 };
+    const read = parseMessagesUsage(usage);
+    assert(read.ok);
+    for (const counts of [read.value, reportedUsage({ usage })]) {
+      assertEquals([counts?.unknown, counts?.output], ["input", 5]);
+    }
+    for (const absent of [null, undefined]) {
+      assertEquals(reportedUsage({ usage: { ...usage, [part]: absent } as JsonObject })?.input, 3);
+    }
+  }
 });

@@ -7,7 +7,7 @@ import type { IdSource } from "../wire.ts";
 import { type Call, newCallReader } from "./calls.ts";
 import { isError, malformed, recordFault } from "./errors.ts";
 import type { Optional } from "../../prompt/refusals.ts";
-import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
+import { countOrZero, fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Returns a complete response as stream events. It is parsed like a stream with one record. */
 export function decode(body: JsonText, idSource: IdSource): Result<readonly StreamEvent[]> {
@@ -148,8 +148,8 @@ function parseUsage(record: JsonObject): Result<Usage | null> {
   const { prompt_eval_count: input = null, eval_count: output = null } = record;
   if (input === null && output === null) return success(null);
   return success(usageFrom({
-    input: tokenCount(input ?? 0),
-    output: tokenCount(output ?? 0),
+    input: countOrZero(input),
+    output: countOrZero(output),
     cached: tokenCount(record.prompt_eval_cached_count),
   }));
 }

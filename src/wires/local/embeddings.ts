@@ -14,7 +14,7 @@ import { newPostRequest } from "../post_request.ts";
 import { isRefused } from "../../prompt/field_table.ts";
 import { EMBEDDINGS } from "./fields.ts";
 import { brokenRule, missing, unsupported, wrongType } from "../../prompt/refusals.ts";
-import { fractionProblem, tokenCount } from "../token_counts.ts";
+import { countOrZero, fractionProblem } from "../token_counts.ts";
 import { runSettings } from "./options.ts";
 
 /** Advice where a client library requests base64, as some do by default. */
@@ -69,7 +69,8 @@ function parseInput(input: JsonValue): Result<JsonValue> {
 
 /**
  * Returns the runtime's response as an embeddings list, with vectors as exact text. Fails unless
- * there is one vector for each input and each is a non-empty list of finite numbers.
+ * there is one vector for each input and each is a non-empty list of finite numbers. Without
+ * `usage` if the runtime's count is invalid.
  */
 export function decodeEmbeddings(
   text: string,
@@ -80,17 +81,19 @@ export function decodeEmbeddings(
   if (!isObject(body) || !Array.isArray(body.embeddings)) return unusable();
   const { embeddings } = body;
   if (embeddings.length !== inputCount || !embeddings.every(isVector)) return unusable();
-  const list = findValue(text, ["embeddings"]);
-  const vectors = list === null ? [] : parseElements(text, list.start);
+  const found = findValue(text, ["embeddings"]);
+  const vectors = found === null ? [] : parseElements(text, found.start);
   const data = vectors.map(({ start, end }, index) =>
     `{"object":"embedding","index":${index},"embedding":${text.slice(start, end)}}`
   );
   const fraction = fractionProblem(body, ["prompt_eval_count"]);
   if (fraction !== null) return fraction;
-  const tokens = tokenCount(body.prompt_eval_count) ?? 0;
-  const usage = JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });
+  const tokens = countOrZero(body.prompt_eval_count);
   const named = JSON.stringify(model);
-  return success(`{"object":"list","model":${named},"data":[${data.join(",")}],"usage":${usage}}`);
+  const list = `"object":"list","model":${named},"data":[${data.join(",")}]`;
+  if (tokens === null) return success(`{${list}}`);
+  const usage = JSON.stringify({ prompt_tokens: tokens, total_tokens: tokens });
+  return success(`{${list},"usage":${usage}}`);
 }
 
 function unusable(): Failed<Fault> {

@@ -5,7 +5,7 @@ import { type Result, success } from "../../core/failure/result.ts";
 import type { IdSource } from "../wire.ts";
 import type { Optional } from "../../prompt/refusals.ts";
 import { mergeUsage } from "../reported_usage.ts";
-import { fractionProblem, tokenCount, usageFrom } from "../token_counts.ts";
+import { countOrZero, fractionProblem, sumOf, tokenCount, usageFrom } from "../token_counts.ts";
 
 /** Refusal text for a response whose model refused without a reason. */
 const DEFAULT_REFUSAL = "The model refused to answer.";
@@ -43,11 +43,10 @@ export function parseUsage(given: Optional): Result<Usage | null> {
   const { output_tokens_details: details } = given;
   const problem = fractionProblem(given, COUNTS) ?? fractionProblem(details, OUTPUT_DETAILS);
   if (problem !== null) return problem;
-  const input = tokenCount(given.input_tokens);
-  const cached = tokenCount(given.cache_read_input_tokens);
-  const cacheWrite = tokenCount(given.cache_creation_input_tokens);
+  const cached = countOrZero(given.cache_read_input_tokens);
+  const cacheWrite = countOrZero(given.cache_creation_input_tokens);
   const usage = usageFrom({
-    input: input === null ? null : input + (cached ?? 0) + (cacheWrite ?? 0),
+    input: sumOf(tokenCount(given.input_tokens), cached, cacheWrite),
     output: tokenCount(given.output_tokens),
     cached,
     cacheWrite,

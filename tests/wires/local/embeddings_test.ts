@@ -86,3 +86,14 @@ Deno.test("embeddings that do not match the input are a failure", () => {
   ];
   for (const text of bad) assertFailed(decodeEmbeddings(text, "m", 1), "invalid_upstream_response");
 });
+
+Deno.test("a count of the runtime that is invalid is left out, and one that is absent is zero", () => {
+  const usageWith = (count: unknown) => {
+    const text = JSON.stringify({ embeddings: [[0.5]], prompt_eval_count: count });
+    return JSON.parse(valueOf(decodeEmbeddings(text, "m", 1))).usage;
+  };
+  for (const count of [5_000_000_000, -1, "5"]) assertEquals(usageWith(count), undefined);
+  for (const count of [null, undefined, 0]) {
+    assertEquals(usageWith(count), { prompt_tokens: 0, total_tokens: 0 });
+  }
+});
