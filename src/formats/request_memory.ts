@@ -1,6 +1,6 @@
 import { isObject, type JsonValue } from "../core/json/json.ts";
 import { countItems, countSealed, type ItemCounts } from "../core/json/scan.ts";
-import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { SEALED_PREFIX } from "../core/stream/sealed_text.ts";
 
 /**
  * Text whose members and elements are not counted for their memory, in characters. As many as a

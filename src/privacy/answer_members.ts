@@ -1,4 +1,4 @@
-import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { SEALED_PREFIX } from "../core/stream/sealed_text.ts";
 import { isNamedByClient, isWithin } from "./answer_paths.ts";
 import { textOfDataUrl } from "./classes.ts";
 import { isWrittenAsJson } from "./escaped_texts.ts";

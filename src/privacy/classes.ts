@@ -1,4 +1,4 @@
-import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
+import { SEALED_PREFIX } from "../core/stream/sealed_text.ts";
 import type { JsonValue } from "../core/json/json.ts";
 import type { JsonPath } from "./json_strings.ts";
 

@@ -1,9 +1,8 @@
 import { parseJson } from "../core/json/json.ts";
 import { hasMoreItems } from "../core/json/scan.ts";
-import { SEALED_PREFIX } from "../core/stream/reasoning.ts";
 import { atOnce } from "../core/at_once.ts";
 import type { Span } from "../formats/edit.ts";
-import { sealedText } from "../core/stream/sealed_text.ts";
+import { SEALED_PREFIX, sealedText } from "../core/stream/sealed_text.ts";
 import { textOfString, walkJson } from "./json_strings.ts";
 
 /** A signature of a provider in the JSON text of sealed thinking. */

@@ -1,6 +1,6 @@
 import { isOpaque, withoutMadeNumbers } from "../../src/privacy/classes.ts";
 import { searchedNumber } from "../../src/privacy/collect_strings.ts";
-import { SEALED_PREFIX } from "../../src/core/stream/reasoning.ts";
+import { SEALED_PREFIX } from "../../src/core/stream/sealed_text.ts";
 import { assert, assertEquals } from "../support/assert.ts";
 
 /** More than the stack of the engine has for repetitions of a pattern. */

@@ -1,6 +1,5 @@
 import { isObject, type JsonObject, parseJson } from "../../core/json/json.ts";
-import { SEALED_PREFIX } from "../../core/stream/reasoning.ts";
-import { sealText } from "../../core/stream/sealed_text.ts";
+import { SEALED_PREFIX, sealText } from "../../core/stream/sealed_text.ts";
 
 /** Type of the block of a text that is neither signed nor encrypted. */
 const TEXT_TYPE = "reasoning_text";

@@ -1,5 +1,4 @@
-import { SEALED_PREFIX } from "../stream/reasoning.ts";
-import { sealedText } from "../stream/sealed_text.ts";
+import { SEALED_PREFIX, sealedText } from "../stream/sealed_text.ts";
 
 const QUOTE = 34, COMMA = 44, COLON = 58, BACKSLASH = 92;
 const MINUS_CODE = 45, POINT_CODE = 46, ZERO_CODE = 48, LARGE_E_CODE = 69, SMALL_E_CODE = 101;

@@ -33,12 +33,6 @@ export interface CallingReasoning {
   readonly blocks: readonly ReasoningBlock[];
 }
 
-/**
- * Beginning of the signature of thinking that the gateway has made, with the version of its format,
- * so that later versions can recognise it.
- */
-export const SEALED_PREFIX = "switchyard1.";
-
 /** Maximum length of the collected text and blocks of one response, in characters of JSON. */
 const MAX_REASONING_CHARS = 4 * 1024 * 1024;
 

@@ -1,6 +1,11 @@
 import { Buffer } from "node:buffer";
 import { createHash } from "node:crypto";
-import { SEALED_PREFIX } from "./reasoning.ts";
+
+/**
+ * Beginning of the signature of thinking that the gateway has made, with the version of its format,
+ * so that later versions can recognise it.
+ */
+export const SEALED_PREFIX = "switchyard1.";
 
 /**
  * Returns a text as opaque text that a stateless client sends back. It is not encrypted and needs
