@@ -8,7 +8,7 @@ const MAX_NAME_BYTES = 64;
 /** Largest member of an outline that is parsed. */
 const MAX_MEMBER_BYTES = 64 * 1024;
 
-const BACKSLASH = 92, OPEN_ARRAY = 91, OPEN_OBJECT = 123;
+const SPACE = 32, BACKSLASH = 92, OPEN_ARRAY = 91, OPEN_OBJECT = 123;
 
 /** Place of a needed member in a JSON text. */
 export interface FoundMember {
@@ -73,7 +73,9 @@ export function outlineOf(
   bytes: Uint8Array,
   found: ReadonlyMap<string, FoundMember>,
 ): JsonOutline | null {
-  if (bytes[bytes.findIndex((code) => code > 32)] !== OPEN_OBJECT || !isUtf8(bytes)) return null;
+  let first = 0;
+  while ((bytes[first] ?? Infinity) <= SPACE) first++;
+  if (bytes[first] !== OPEN_OBJECT || !isUtf8(bytes)) return null;
   const lengths = new Map<string, number>();
   const value: JsonObject = {};
   for (const [name, { start, end, length, lastStart, lastEnd }] of found) {

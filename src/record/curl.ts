@@ -60,9 +60,10 @@ export function recordCurl(
 
 /** Returns a delimiter that is no line of the text. */
 function freeDelimiter(text: string): string {
+  const taken = new Set(text.match(/^JSON(?:_\d+)?$/gm));
   for (let number = 0;; number++) {
     const delimiter = number === 0 ? "JSON" : `JSON_${number}`;
-    if (!`\n${text}\n`.includes(`\n${delimiter}\n`)) return delimiter;
+    if (!taken.has(delimiter)) return delimiter;
   }
 }
 

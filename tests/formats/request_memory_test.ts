@@ -158,8 +158,8 @@ Deno.test("JSON in sealed texts of a request and of a stored item counts like th
   }
 });
 
-Deno.test("a sealed text of up to 128 characters counts a part for each 4, and is not opened", () => {
-  for (const [chars, parts] of [[100, 25], [128, 32], [132, 0]] as const) {
+Deno.test("a sealed text of up to 128 characters counts 5 parts for each 8, and is not opened", () => {
+  for (const [chars, parts] of [[100, 63], [128, 80], [132, 0]] as const) {
     const wrong = `switchyard1.0123456789abcdef.`.padEnd(chars, "a");
     const text = JSON.stringify({ a: Array(1_000).fill(wrong) });
     assertEquals(memoryOf(text), Math.max(text.length, (1_000 * parts + 3) * 40));

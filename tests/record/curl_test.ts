@@ -108,3 +108,14 @@ Deno.test("there is no command for a request that was cut, which it could not re
     false,
   ]);
 });
+
+Deno.test("a body that has the ends of all texts as its lines gets another one", () => {
+  const record = (body: string) =>
+    newRecord({ head: { path: "/v1/messages", stream: true }, request: { headers: {}, body } });
+  const lines = ["JSON", ...Array.from({ length: 20_000 }, (_, at) => `JSON_${at + 1}`)];
+  const body = `${lines.join("\n")}\n`;
+  const command = recordCurl(record(body), at("http://127.0.0.1:8080")) ?? "";
+  assert(command.endsWith(`\n${body}JSON_20001`) || command.includes("\nJSON_20001"));
+  const other = recordCurl(record("JSON_1\nmy JSON\n"), at("http://127.0.0.1:8080")) ?? "";
+  assert(other.includes("'JSON'"), other);
+});

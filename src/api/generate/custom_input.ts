@@ -20,16 +20,19 @@ const BEGINNING = `{"${INPUT}":"`;
 /** Offsets in `BEGINNING` before which white space is allowed. */
 const TOKENS: readonly number[] = [0, 1, BEGINNING.length - 2, BEGINNING.length - 1];
 
-const ESCAPES: Readonly<Record<string, string>> = {
-  b: "\b",
-  f: "\f",
-  n: "\n",
-  r: "\r",
-  t: "\t",
-  '"': '"',
-  "/": "/",
-  "\\": "\\",
-};
+const BACKSLASH = 92, SMALL_U_CODE = 117;
+
+/** The characters of the escapes of one letter, as codes by the code of the letter; -1 for none. */
+const ESCAPES = new Int16Array(128).fill(-1);
+for (const pair of ["b\b", "f\f", "n\n", "r\r", "t\t", '""', "//", "\\\\"]) {
+  ESCAPES[pair.charCodeAt(0)] = pair.charCodeAt(1);
+}
+
+/** Length of the longest escape (`\u0031`). */
+const ESCAPE_CHARS = 6;
+
+/** Characters that are made a text at once: all are arguments of one call. */
+const MAX_CODES = 4_096;
 
 /**
  * Returns the reader of one call. Its text is the same for all ways to split the arguments: the
@@ -77,7 +80,8 @@ export function newInputReader(): InputReader {
         state = "whole";
         break;
       }
-      if (/^\\(?:u[0-9a-f]{0,3})?$/i.test(text.slice(at, at + 6))) {
+      const isLast = at + ESCAPE_CHARS > text.length;
+      if (isLast && /^\\(?:u[0-9a-f]{0,3})?$/i.test(text.slice(at))) {
         end = at;
         break;
       }
@@ -127,15 +131,49 @@ function nextSpecial(text: string, from: number): number {
   return -1;
 }
 
-/** Returns the text of a JSON string. An escape that JSON does not have is left as it is. */
+/**
+ * Returns the text of a JSON string. An escape that JSON does not have is left as it is. By codes,
+ * because a replacement takes ten times as long and 90 bytes for each of millions of escapes.
+ */
 function unescaped(text: string): string {
-  return text.replace(
-    /\\(?:u([0-9a-f]{4})|([^u]))/gi,
-    (escape, code: string | undefined, letter: string | undefined) =>
-      code === undefined
-        ? ESCAPES[letter ?? ""] ?? escape
-        : String.fromCharCode(Number.parseInt(code, 16)),
-  );
+  if (!text.includes("\\")) return text;
+  const codes = new Uint16Array(text.length);
+  let length = 0;
+  for (let at = 0; at < text.length; at++) {
+    const code = text.charCodeAt(at);
+    if (code !== BACKSLASH || at + 1 === text.length) {
+      codes[length++] = code;
+      continue;
+    }
+    const next = text.charCodeAt(at + 1);
+    const known = next === SMALL_U_CODE ? hexAt(text, at + 2) : ESCAPES[next] ?? -1;
+    codes[length++] = known < 0 ? code : known;
+    if (known >= 0) at += next === SMALL_U_CODE ? ESCAPE_CHARS - 1 : 1;
+    // The second character of an unknown escape begins none.
+    else if (next !== SMALL_U_CODE) codes[length++] = text.charCodeAt(++at);
+  }
+  const parts: string[] = [];
+  for (let at = 0; at < length; at += MAX_CODES) {
+    parts.push(String.fromCharCode(...codes.subarray(at, Math.min(length, at + MAX_CODES))));
+  }
+  return parts.join("");
+}
+
+/** Returns the number of four hexadecimal digits; -1 if they are none. */
+function hexAt(text: string, at: number): number {
+  let number = 0;
+  for (let place = at; place < at + 4; place++) {
+    const digit = hexDigit(text.charCodeAt(place));
+    if (digit < 0) return -1;
+    number = number * 16 + digit;
+  }
+  return number;
+}
+
+function hexDigit(code: number): number {
+  if (code >= 48 && code <= 57) return code - 48;
+  const letter = code | 32;
+  return letter >= 97 && letter <= 102 ? letter - 87 : -1;
 }
 
 function isSpace(character: string): boolean {

@@ -20,6 +20,9 @@ import type { TextEnums } from "./text_enums.ts";
  */
 const MAX_SCHEMAS = 8000;
 
+/** Longest reference that is followed; any other is left out. */
+const MAX_REFERENCE_CHARS = 1_024;
+
 /**
  * Maximum characters of what references stand for, and as how many each member and element counts
  * besides its own: 0.1 s.
@@ -119,17 +122,25 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   }
 
   /**
-   * Returns the schema at a reference, whose size it takes from the budget; null if too little of
-   * it is left. `seen` has the references that lead here.
+   * Returns the schema at a reference, unless this one led here `most` times. Takes the search and
+   * the size of the schema from the budget; null if too little of it is left, and for a reference
+   * that is too long. `seen` has the references that lead here.
    */
-  function follow(ref: string, seen: readonly string[]): JsonObject | null {
+  function follow(ref: Optional, seen: readonly string[], most: number): JsonObject | null {
+    if (typeof ref !== "string" || ref.length > MAX_REFERENCE_CHARS) return null;
+    if (!spendChars(ref.length + seen.length * ITEM_CHARS)) return null;
+    if (seen.filter((one) => one === ref).length >= most) return null;
     const target = referredTo(root, ref);
     if (target === null) return null;
     const size = sizes.get(target) ?? sizeOf(target);
     sizes.set(target, size);
-    budget.chars -= size + ref.length + seen.length * ITEM_CHARS;
+    return spendChars(size) ? target : null;
+  }
+
+  function spendChars(chars: number): boolean {
+    budget.chars -= chars;
     isTooLarge ||= budget.chars < 0;
-    return isTooLarge ? null : target;
+    return !isTooLarge;
   }
 
   /** Takes another schema; false if there are too many. */
@@ -152,8 +163,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
     }
     const { $ref: ref, ...rest } = given;
     if (ref === undefined) return rewriteOne(given, at, seen, depth);
-    const isRecursive = seen.filter((one) => one === ref).length >= MAX_RECURSION;
-    const target = typeof ref === "string" && !isRecursive ? follow(ref, seen) : null;
+    const target = follow(ref, seen, MAX_RECURSION);
     if (typeof ref !== "string" || target === null) {
       lose(`${at}.$ref`);
       return rewriteOne(rest, at, seen, depth);
@@ -221,7 +231,7 @@ export function rewriteSchema(root: JsonObject, budget: SchemaBudget): Rewritten
   function resolved(branch: JsonValue, seen: readonly string[]): JsonObject {
     if (!isObject(branch)) return {};
     const { $ref: ref, ...rest } = branch;
-    const target = typeof ref === "string" && !seen.includes(ref) ? follow(ref, seen) : null;
+    const target = follow(ref, seen, 1);
     return target === null ? branch : { ...target, ...rest };
   }
 

@@ -5,7 +5,6 @@ import {
   MAX_LEVELS,
   parseJson,
 } from "../../core/json/json.ts";
-import type { Optional } from "../../prompt/refusals.ts";
 
 /**
  * The lists `enum` of a rewritten schema of which the host gets numbers as texts, with the texts of
@@ -73,21 +72,107 @@ function alternatives(schema: JsonObject): readonly JsonObject[] {
  */
 function newTextCheck(enums: TextEnums): (schema: JsonObject, text: string) => boolean {
   const sets = new Map<JsonValue, ReadonlySet<JsonValue>>();
-  return ({ type, enum: list = null, anyOf }, text) => {
-    if (!Array.isArray(list)) {
-      return type === "string" || type === undefined && anyOf === undefined;
-    }
+  return (schema, text) => {
+    const { enum: list = null } = schema;
+    if (!Array.isArray(list)) return permitsTexts(schema);
     const texts = sets.get(list) ?? new Set(list);
     sets.set(list, texts);
     return texts.has(text) && enums.get(list)?.has(text) !== true;
   };
 }
 
+/** True if a schema without a list permits any text. */
+function permitsTexts({ type, anyOf }: JsonObject): boolean {
+  return type === "string" || type === undefined && anyOf === undefined;
+}
+
+/**
+ * A place in the arguments of a function, with what its schemas and their alternatives permit. Made
+ * once for each place that has a schema, because a model may write a place any number of times.
+ */
+interface Place {
+  /** Texts that write a number here, and are not permitted themselves. */
+  readonly numbers: ReadonlySet<string>;
+  member(name: string): Place;
+  items(): Place;
+}
+
+/** A place without a schema. */
+const NOWHERE: Place = {
+  numbers: new Set(),
+  member: () => NOWHERE,
+  items: () => NOWHERE,
+};
+
+function newPlace(given: readonly JsonObject[], enums: TextEnums): Place {
+  if (given.length === 0) return NOWHERE;
+  const schemas = given.flatMap(alternatives);
+  const members = new Map<string, JsonObject[]>();
+  for (const { properties } of schemas) {
+    if (!isObject(properties)) continue;
+    for (const [name, inner] of Object.entries(properties)) {
+      if (!isObject(inner)) continue;
+      const known = members.get(name);
+      if (known === undefined) members.set(name, [inner]);
+      else known.push(inner);
+    }
+  }
+  const places = new Map<string, Place>();
+  let items: Place | null = null;
+  return {
+    numbers: numbersOf(schemas, enums),
+    member(name) {
+      const place = places.get(name) ?? newPlace(members.get(name) ?? [], enums);
+      if (place !== NOWHERE) places.set(name, place);
+      return place;
+    },
+    items() {
+      items ??= newPlace(schemas.flatMap(({ items }) => isObject(items) ? [items] : []), enums);
+      return items;
+    },
+  };
+}
+
+/** Returns the texts that write a number in one of the schemas, and are a text in none. */
+function numbersOf(schemas: readonly JsonObject[], enums: TextEnums): ReadonlySet<string> {
+  const numbers = new Set<string>();
+  for (const { enum: list = null } of schemas) {
+    for (const text of enums.get(list) ?? []) numbers.add(text);
+  }
+  for (const schema of schemas) {
+    const { enum: list = null } = schema;
+    if (!Array.isArray(list)) {
+      if (permitsTexts(schema)) return new Set();
+      continue;
+    }
+    for (const text of list) {
+      if (isIn(numbers, text) && enums.get(list)?.has(text) !== true) numbers.delete(text);
+    }
+  }
+  return numbers;
+}
+
+/** The facts that the readers of all calls of a function share: a response may have thousands. */
+interface FunctionPlaces {
+  readonly outermost: Place;
+  /** Most characters of the text of a number, as `longest` returns them. */
+  readonly maxLength: number;
+}
+
+const PLACES = new WeakMap<TextNumbers, FunctionPlaces>();
+
+function readOnce(numbers: TextNumbers): FunctionPlaces {
+  const { schema, enums } = numbers;
+  const places = PLACES.get(numbers) ??
+    { outermost: newPlace([schema], enums), maxLength: longest(enums) };
+  PLACES.set(numbers, places);
+  return places;
+}
+
 /** An object or array whose end has not come. */
 interface Level {
   readonly isObject: boolean;
-  /** Schemas of the container. */
-  readonly schemas: readonly JsonObject[];
+  readonly place: Place;
   /** Name of the member whose value comes next. */
   key: string;
   isKeyNext: boolean;
@@ -98,31 +183,27 @@ interface Level {
  * schema of its place, unless the schema also permits the text. All else stays as it is, also if it
  * is no JSON, and all that follows more than `MAX_LEVELS` levels.
  */
-export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
+export function newNumberReader(numbers: TextNumbers): NumberReader {
   const levels: Level[] = [];
-  const maxLength = longest(enums);
-  const acceptsText = newTextCheck(enums);
+  const { outermost, maxLength } = readOnce(numbers);
   /** The text that is being read, with its quotes; null outside of texts. */
   let token: string | null = null;
   let isKey = false;
   let isEscaped = false;
-  /** Schemas of the text, of which one has a list of numbers; empty if it is passed on. */
-  let schemas: readonly JsonObject[] = [];
+  /** Place of the text, which may write a number; null if it is passed on. */
+  let place: Place | null = null;
   let isTooDeep = false;
 
-  function begin(): readonly JsonObject[] {
+  function begin(): Place {
     const level = levels.at(-1);
-    if (level === undefined) return alternatives(schema);
-    return level.schemas.flatMap(({ properties, items }) => {
-      const inner = level.isObject ? memberOf(properties, level.key) : items;
-      return isObject(inner) ? alternatives(inner) : [];
-    });
+    if (level === undefined) return outermost;
+    return level.isObject ? level.place.member(level.key) : level.place.items();
   }
 
   function open(isObject: boolean): void {
     isTooDeep = levels.length === MAX_LEVELS;
     if (isTooDeep) levels.length = 0;
-    else levels.push({ isObject, schemas: begin(), key: "", isKeyNext: isObject });
+    else levels.push({ isObject, place: begin(), key: "", isKeyNext: isObject });
   }
 
   /** Returns what the client gets for a character outside of texts. */
@@ -131,9 +212,9 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
     if (char === '"') {
       token = char;
       isKey = level?.isKeyNext === true;
-      const all = isKey ? [] : begin();
-      schemas = all.some((one) => hasNumbers(one, enums)) ? all : [];
-      return schemas.length > 0 ? "" : char;
+      const next = isKey ? NOWHERE : begin();
+      place = next.numbers.size > 0 ? next : null;
+      return place === null ? char : "";
     }
     if (char === "{" || char === "[") open(char === "{");
     else if (char === "}" || char === "]") levels.pop();
@@ -145,18 +226,18 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
   function inText(text: string, char: string): string {
     const isEnd = char === '"' && !isEscaped;
     isEscaped = char === "\\" && !isEscaped;
-    const isHeld = schemas.length > 0;
+    const isHeld = place !== null;
     token = isHeld || isKey && text.length < MAX_KEY_CHARS ? text + char : text;
     if (isEnd) return end(token);
     if (!isHeld || token.length <= maxLength) return isHeld ? "" : char;
     // Too long for a number: the rest is passed on.
-    schemas = [];
+    place = null;
     return token;
   }
 
   function end(text: string): string {
     token = null;
-    if (schemas.length > 0) return turnedBack(text);
+    if (place !== null) return turnedBack(text, place);
     const level = levels.at(-1);
     if (isKey && level !== undefined) {
       level.key = parsedText(text) ?? "";
@@ -165,25 +246,29 @@ export function newNumberReader({ schema, enums }: TextNumbers): NumberReader {
     return '"';
   }
 
-  /** Returns the number that a text writes, or the text. */
-  function turnedBack(token: string): string {
-    const text = parsedText(token);
-    const isNumber = text !== null &&
-      schemas.some(({ enum: list = null }) => enums.get(list)?.has(text) === true) &&
-      !schemas.some((schema) => acceptsText(schema, text));
-    return isNumber ? text : token;
-  }
-
   return {
     push(piece) {
       const written: string[] = [];
-      for (const char of piece) {
-        written.push(isTooDeep ? char : token === null ? plain(char) : inText(token, char));
+      /** Where what is passed on begins. */
+      let from = 0;
+      for (let at = 0; at < piece.length && !isTooDeep; at++) {
+        const char = piece.charAt(at);
+        const out = token === null ? plain(char) : inText(token, char);
+        if (out === char) continue;
+        written.push(piece.slice(from, at), out);
+        from = at + 1;
       }
+      written.push(piece.slice(from));
       return written.join("");
     },
     heldBytes: () => levels.length * LEVEL_BYTES,
   };
+}
+
+/** Returns the number that a text writes, or the text. */
+function turnedBack(token: string, { numbers }: Place): string {
+  const text = parsedText(token);
+  return text !== null && numbers.has(text) ? text : token;
 }
 
 /** Returns the most characters of the text of a number, written with escapes in quotes. */
@@ -194,10 +279,6 @@ function longest(enums: TextEnums): number {
 
 /** Length of a character as an escape (`\u0031`). */
 const ESCAPED_CHARS = 6;
-
-function memberOf(object: Optional, key: string): Optional {
-  return isObject(object) && Object.hasOwn(object, key) ? object[key] : undefined;
-}
 
 /** Returns the text of a JSON string; null if it is none. */
 function parsedText(token: string): string | null {

@@ -84,6 +84,12 @@ Deno.test("any text is the same after it was written as arguments and split", ()
   );
 });
 
+Deno.test("escapes that JSON does not have are left as they are among very many others", () => {
+  const text = "\\q\\u12g4\\x41\\\\n\\n\\u00e9";
+  const wanted = "\\q\\u12g4\\x41\\n\n\u00e9";
+  assertEquals(joined([`{"input":"${text.repeat(3_000)}"}`]), wanted.repeat(3_000));
+});
+
 Deno.test("the text is delivered as it arrives, except for what may be half of a character", () => {
   const reader = newInputReader();
   const steps: readonly (readonly [string, string])[] = [

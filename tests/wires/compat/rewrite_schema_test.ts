@@ -173,6 +173,23 @@ Deno.test("references that refer to each other end", () => {
   assert(rewriteSchema({ $ref: "#/$defs/A", $defs }, newSchemaBudget()) !== null);
 });
 
+Deno.test("very many references that lead nowhere are refused, and a very long one is left out", () => {
+  const refs = (name: string) =>
+    Array.from({ length: 2_000 }, (_, at) => ({ $ref: `#/$defs/${name}${at}` }));
+  const schema = { allOf: refs("a"), properties: { b: { allOf: refs("b") } } };
+  assertEquals(rewriteSchema(schema, newSchemaBudget()), null);
+  const name = "n".repeat(2_000);
+  const rewritten = rewriteSchema(
+    {
+      type: "object",
+      properties: { a: { $ref: `#/$defs/${name}` } },
+      $defs: { [name]: { type: "string" } },
+    },
+    newSchemaBudget(),
+  );
+  assertEquals(rewritten?.lost.includes(".properties.a.$ref"), true);
+});
+
 /** Schemas of a random shape, with the words of all cases. */
 const schemas: fc.Arbitrary<JsonObject> = fc.letrec<{ schema: JsonObject }>((tie) => ({
   schema: fc.oneof(

@@ -79,3 +79,21 @@ Deno.test("levels that no schema has, and names without an end, hold little and 
   const name = `{"${"n".repeat(100_000)}":"1","n":"1"}`;
   assertEquals(long.push(name), name.replace('"n":"1"', '"n":1'));
 });
+
+Deno.test("the lists of a schema are read once for all texts and calls, however many come", () => {
+  let readCount = 0;
+  const branches = Array.from({ length: 100 }, (_, at) => ({ enum: [`${at}`] }));
+  const enums = new Map(branches.map((branch) => [branch.enum, new Set(branch.enum)] as const));
+  const anyOf = branches.map((branch) => ({
+    get enum() {
+      readCount += 1;
+      return branch.enum;
+    },
+  }));
+  const numbers = { schema: { items: { anyOf } }, enums };
+  const list = (text: string) => `[${Array(500).fill(text).join()}]`;
+  for (let call = 0; call < 5; call++) {
+    assertEquals(newNumberReader(numbers).push(list('"99"')), list("99"));
+  }
+  assert(readCount < 10 * branches.length, `${readCount}`);
+});
