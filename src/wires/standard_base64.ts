@@ -1,9 +1,27 @@
+import { Buffer } from "node:buffer";
+
+const HYPHEN = 45, UNDERSCORE = 95, PLUS = 43, SLASH = 47, SPACE = 32;
+
 /** Returns base64 of either alphabet as standard base64 with padding; null if it is none. */
 export function standardBase64(text: string): string | null {
-  const data = text.replace(/\s+/g, "").replaceAll("-", "+").replaceAll("_", "/");
-  const digits = data.slice(0, data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : undefined);
   // The pattern searches for one foreign character: a pattern that matches the whole text would
   // need a stack as long as the data.
-  if (digits === "" || digits.length % 4 === 1 || /[^A-Za-z0-9+/]/.test(digits)) return null;
+  if (/[^A-Za-z0-9+/=_\-\t\n\v\f\r ]/.test(text)) return null;
+  const data = /[_\-\t\n\v\f\r ]/.test(text) ? inStandardAlphabet(text) : text;
+  const digits = data.slice(0, data.endsWith("==") ? -2 : data.endsWith("=") ? -1 : undefined);
+  if (digits === "" || digits.length % 4 === 1 || digits.includes("=")) return null;
   return digits + "=".repeat((4 - digits.length % 4) % 4);
+}
+
+/**
+ * Returns ASCII text in the standard alphabet without white space. By bytes: a replacement keeps
+ * 32 bytes for each of millions of characters.
+ */
+function inStandardAlphabet(text: string): string {
+  const bytes = Buffer.from(text, "latin1");
+  let length = 0;
+  for (const code of bytes) {
+    if (code > SPACE) bytes[length++] = code === HYPHEN ? PLUS : code === UNDERSCORE ? SLASH : code;
+  }
+  return bytes.toString("latin1", 0, length);
 }

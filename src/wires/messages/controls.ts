@@ -79,7 +79,9 @@ export function stops({ prompt, target, carrier }: SectionInput): Result<JsonObj
 export function caller({ prompt: { labels }, carrier }: SectionInput): Result<JsonObject> {
   const { user, safetyIdentifier: safety } = labels;
   for (const id of [user, safety]) {
-    if (id !== null && [...id.value].length > MAX_USER_CHARS) {
+    // A character has at most two units.
+    if (id === null || id.value.length <= MAX_USER_CHARS) continue;
+    if (id.value.length > 2 * MAX_USER_CHARS || [...id.value].length > MAX_USER_CHARS) {
       return carrier.refuse(id.at, `It may have at most ${MAX_USER_CHARS} characters.`);
     }
   }

@@ -1,5 +1,8 @@
 import { createHash } from "node:crypto";
 
+/** Characters of an invalid ID that are kept. */
+const MAX_KEPT_CHARS = 64;
+
 const PLAIN = /^[a-zA-Z0-9_-]+$/;
 
 /**
@@ -9,5 +12,5 @@ const PLAIN = /^[a-zA-Z0-9_-]+$/;
 export function toolId(id: string): string {
   if (PLAIN.test(id)) return id;
   const hash = createHash("sha256").update(id).digest("hex").slice(0, 8);
-  return `${id.replace(/[^a-zA-Z0-9_-]/gu, "_")}_${hash}`;
+  return `${id.slice(0, MAX_KEPT_CHARS).replace(/[^a-zA-Z0-9_-]/gu, "_")}_${hash}`;
 }

@@ -44,10 +44,14 @@ export function documentSource(given: Given<string>, carrier: Carrier): Result<J
   return success({ type: "text", media_type: mime, data: bytes.toString("utf8") });
 }
 
+/** Longest header of a `data:` URL, with all parameters. */
+const MAX_HEADER_CHARS = 1_024;
+
 /** Parses a base64 `data:` URL; its header is `mime[;param=value]*;base64` (RFC 2397). */
 function parseDataUrl({ value: url, at }: Given<string>, carrier: Carrier): Result<DataUrl> {
   const comma = url.indexOf(",");
-  const header = url.slice(0, Math.max(comma, 0)).toLowerCase();
+  const isHeader = comma > 0 && comma <= MAX_HEADER_CHARS;
+  const header = isHeader ? url.slice(0, comma).toLowerCase() : "";
   const [mime = "", ...parameters] = header.replace(/^data:/, "").split(";");
   if (!header.startsWith("data:") || parameters.at(-1)?.trim() !== "base64") {
     return carrier.refuse(at, "Send an http address or a data: URL in base64.");

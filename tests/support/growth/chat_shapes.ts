@@ -49,6 +49,14 @@ export const CHAT_SHAPES: readonly ChatShape[] = [
     fields: (n) => messages(USER, ...times(n, () => ({ role: "assistant", content: "Hi" }))),
   },
   {
+    name: "null members of a part that a client sends back",
+    fields: (n) =>
+      messages(USER, {
+        role: "assistant",
+        content: [{ type: "text", text: "Hi", ...nulls(n) }],
+      }, USER),
+  },
+  {
     name: "system messages",
     fields: (n) => messages(...times(n, () => ({ role: "system", content: "Hi" })), USER),
   },

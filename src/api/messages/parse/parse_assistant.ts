@@ -1,3 +1,4 @@
+import { pushAll } from "../../../core/push_all.ts";
 import { isObject, type JsonObject } from "../../../core/json/json.ts";
 import { type Result, success } from "../../../core/failure/result.ts";
 import { findMember, parseElements, type Span } from "../../../formats/edit.ts";
@@ -129,7 +130,7 @@ function newAssistantReader(input: AssistantInput) {
   function takeSigned(blocks: readonly JsonObject[], path: string): void {
     if (blocks.length === 0) return;
     signedAt ??= { field: "messages[assistant].reasoning_content", path };
-    if (input.wire === "compat") signed.push(...blocks);
+    if (input.wire === "compat") pushAll(signed, blocks);
     else lossy.push(path);
   }
 

@@ -86,7 +86,7 @@ export function thinkingOff(
   const cleared = isObject(context) ? context : {};
   const edits = Array.isArray(cleared.edits) ? cleared.edits : [];
   const others = edits.filter((edit) =>
-    !isObject(edit) || !/^clear_thinking_/.test(`${edit.type}`)
+    !isObject(edit) || typeof edit.type !== "string" || !edit.type.startsWith("clear_thinking_")
   );
   const left = others.length === 0 ? null : JSON.stringify({ ...cleared, edits: others });
   return [
