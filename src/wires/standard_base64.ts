@@ -1,6 +1,6 @@
 import { Buffer } from "node:buffer";
 
-const HYPHEN = 45, UNDERSCORE = 95, PLUS = 43, SLASH = 47, SPACE = 32;
+const HYPHEN_CODE = 45, UNDERSCORE_CODE = 95, PLUS_CODE = 43, SLASH_CODE = 47, SPACE_CODE = 32;
 
 /** Returns base64 of either alphabet as standard base64 with padding; null if it is none. */
 export function standardBase64(text: string): string | null {
@@ -21,7 +21,13 @@ function inStandardAlphabet(text: string): string {
   const bytes = Buffer.from(text, "latin1");
   let length = 0;
   for (const code of bytes) {
-    if (code > SPACE) bytes[length++] = code === HYPHEN ? PLUS : code === UNDERSCORE ? SLASH : code;
+    if (code > SPACE_CODE) {
+      bytes[length++] = code === HYPHEN_CODE
+        ? PLUS_CODE
+        : code === UNDERSCORE_CODE
+        ? SLASH_CODE
+        : code;
+    }
   }
   return bytes.toString("latin1", 0, length);
 }

@@ -142,4 +142,7 @@ Deno.test("with thinking off no thinking is cleared, and other contents are", ()
   assertEquals(left(clear), null);
   assertEquals(left(clear, uses), JSON.stringify({ edits: [uses] }));
   assertEquals([left(uses), left()], [undefined, undefined]);
+  // The provider refuses it.
+  const odd = { type: { toString: 1 } };
+  assertEquals(left(clear, odd), JSON.stringify({ edits: [odd] }));
 });
