@@ -83,8 +83,8 @@ export function omittedChoiceProblem(
   stored: SentTools,
   { refuse }: Carrier,
 ): Failed | null {
-  const types: readonly unknown[] = [...omitted.values(), ...stored.leftOut];
-  if (types.length === 0) return null;
+  const types = new Set<unknown>([...omitted.values(), ...stored.leftOut]);
+  if (types.size === 0) return null;
   const { tool_choice: choice } = request;
   if (choice === "required") {
     const lists = [...allLists(request), ...allLists({ input: [...stored.items] })];
@@ -94,9 +94,9 @@ export function omittedChoiceProblem(
     return omitted.size === called.length ? refuse({ path: "tool_choice" }) : null;
   }
   if (!isObject(choice)) return null;
-  if (types.includes(choice.type)) return refuse({ path: "tool_choice.type" });
+  if (types.has(choice.type)) return refuse({ path: "tool_choice.type" });
   const allowed = Array.isArray(choice.tools) ? choice.tools : [];
-  const index = allowed.findIndex((one) => isObject(one) && types.includes(one.type));
+  const index = allowed.findIndex((one) => isObject(one) && types.has(one.type));
   return index < 0 ? null : refuse({ path: `tool_choice.tools[${index}].type` });
 }
 
