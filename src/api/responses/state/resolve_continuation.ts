@@ -239,6 +239,8 @@ function roomProblem(
   const { items } = conversation;
   const { maxBytes } = state.objects.conversations;
   if (items.length + added.length >= MAX_CONVERSATION_ITEMS) return fullConversation();
-  if (!hasRoom(conversation, added, maxBytes)) return largeConversation(maxBytes);
-  return refuseAddedItems(items, added, "input");
+  // Before the sizes: the same large item may be named 999 times.
+  const refused = refuseAddedItems(items, added, "input");
+  if (refused !== null) return refused;
+  return hasRoom(conversation, added, maxBytes) ? null : largeConversation(maxBytes);
 }
