@@ -1,6 +1,7 @@
 import type { StreamRecord } from "../core/stream/reply.ts";
+import { BYTE_ORDER_MARK, LF } from "./sse.ts";
 
-const LF = 10, CR = 13, SPACE = 32, COLON = 58, BYTE_ORDER_MARK = "\ufeff";
+const CR = 13, SPACE = 32, COLON = 58;
 
 /** Line ends that may follow the data of a one-line record, besides the shortest. */
 const RECORD_ENDS = ["\r\n\r\n", "\n\r\n", "\r\n\n"];
@@ -41,7 +42,7 @@ function isPlain({ event, data, raw }: StreamRecord): boolean {
 function countDataLines(raw: string): number | null {
   if (!raw.endsWith("\n")) return null;
   let count = 0;
-  let start = raw.startsWith(BYTE_ORDER_MARK) ? 1 : 0;
+  let start = raw.charCodeAt(0) === BYTE_ORDER_MARK ? 1 : 0;
   let cr = raw.indexOf("\r", start);
   while (start < raw.length) {
     const lf = raw.indexOf("\n", start);

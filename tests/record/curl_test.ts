@@ -115,7 +115,7 @@ Deno.test("a body that has the ends of all texts as its lines gets another one",
   const lines = ["JSON", ...Array.from({ length: 20_000 }, (_, at) => `JSON_${at + 1}`)];
   const body = `${lines.join("\n")}\n`;
   const command = recordCurl(record(body), at("http://127.0.0.1:8080")) ?? "";
-  assert(command.endsWith(`\n${body}JSON_20001`) || command.includes("\nJSON_20001"));
+  assert(command.includes("<<'JSON_20001'"), command.slice(0, 400));
   const other = recordCurl(record("JSON_1\nmy JSON\n"), at("http://127.0.0.1:8080")) ?? "";
   assert(other.includes("'JSON'"), other);
 });

@@ -208,7 +208,6 @@ function isEscapedBlank(text: string, at: number): boolean {
 
 /** True if a string of a JSON text, whose first character is at `at`, begins as a sealed text. */
 function mayBeginSealed(text: string, at: number, first: number): boolean {
-  if (first === SMALL_S_CODE && text.startsWith(SEALED_PREFIX, at)) return true;
   if (first !== SMALL_S_CODE && first !== BACKSLASH) return false;
   for (let index = 0; index < SEALED_PREFIX.length; index++) {
     const isEscape = text.charCodeAt(at) === BACKSLASH && text.charCodeAt(at + 1) === SMALL_U_CODE;

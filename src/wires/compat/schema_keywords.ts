@@ -58,18 +58,18 @@ export function addEnum(
     result.type ??= "string";
     return;
   }
-  const permitted = texts.filter((_text, at) => hasType(given[at] ?? null, type));
+  const types = type === null ? null : new Set(Array.isArray(type) ? type : [type]);
+  const permitted = texts.filter((_text, at) =>
+    types === null || hasType(given[at] ?? null, types)
+  );
   result.enum = permitted;
   enums.set(permitted, new Set(numbers.map((value) => JSON.stringify(value))));
 }
 
 /** True if a value of an `enum` has one of the types. */
-function hasType(value: JsonValue, type: JsonValue): boolean {
-  if (type === null) return true;
-  const types = Array.isArray(type) ? type : [type];
-  if (typeof value === "string") return types.includes("string");
-  return types.includes("number") ||
-    types.includes("integer") && Number.isInteger(numberOf(value));
+function hasType(value: JsonValue, types: ReadonlySet<JsonValue>): boolean {
+  if (typeof value === "string") return types.has("string");
+  return types.has("number") || types.has("integer") && Number.isInteger(numberOf(value));
 }
 
 /** Adds the types; those of a list of which the host gets texts are known. */

@@ -43,19 +43,7 @@ export function hasNumbers({ enum: list = null }: JsonObject, enums: TextEnums):
 /** True if a text of a number in one schema is also a text in another one. */
 export function textsAccepted(schemas: readonly JsonObject[], enums: TextEnums): boolean {
   const all = schemas.flatMap(alternatives);
-  const acceptsText = newTextCheck(enums);
-  const numbers = new Set(all.flatMap(({ enum: list = null }) => [...enums.get(list) ?? []]));
-  if (numbers.size === 0) return false;
-  // What one list has is looked for in all numbers, not each number in all lists.
-  return all.some((schema) =>
-    Array.isArray(schema.enum)
-      ? schema.enum.some((text) => isIn(numbers, text) && acceptsText(schema, text))
-      : acceptsText(schema, "")
-  );
-}
-
-function isIn(texts: ReadonlySet<string>, text: JsonValue): text is string {
-  return typeof text === "string" && texts.has(text);
+  return numbersOf(all, enums).size < numberTexts(all, enums).size;
 }
 
 /** Returns a schema with its alternatives, which hold of the same value. */
@@ -64,21 +52,6 @@ function alternatives(schema: JsonObject): readonly JsonObject[] {
   return Array.isArray(anyOf)
     ? [schema, ...anyOf.filter(isObject).flatMap(alternatives)]
     : [schema];
-}
-
-/**
- * Returns the check of a schema and a text: true if a value may be this text, and not the number
- * that it writes. Each list is made a set once: both it and the texts may be many.
- */
-function newTextCheck(enums: TextEnums): (schema: JsonObject, text: string) => boolean {
-  const sets = new Map<JsonValue, ReadonlySet<JsonValue>>();
-  return (schema, text) => {
-    const { enum: list = null } = schema;
-    if (!Array.isArray(list)) return permitsTexts(schema);
-    const texts = sets.get(list) ?? new Set(list);
-    sets.set(list, texts);
-    return texts.has(text) && enums.get(list)?.has(text) !== true;
-  };
 }
 
 /** True if a schema without a list permits any text. */
@@ -133,20 +106,23 @@ function newPlace(given: readonly JsonObject[], enums: TextEnums): Place {
   };
 }
 
+/** Returns the texts of the numbers in the lists of the schemas. */
+function numberTexts(schemas: readonly JsonObject[], enums: TextEnums): Set<string> {
+  return new Set(schemas.flatMap(({ enum: list = null }) => [...enums.get(list) ?? []]));
+}
+
 /** Returns the texts that write a number in one of the schemas, and are a text in none. */
 function numbersOf(schemas: readonly JsonObject[], enums: TextEnums): ReadonlySet<string> {
-  const numbers = new Set<string>();
-  for (const { enum: list = null } of schemas) {
-    for (const text of enums.get(list) ?? []) numbers.add(text);
-  }
+  const numbers = numberTexts(schemas, enums);
   for (const schema of schemas) {
     const { enum: list = null } = schema;
     if (!Array.isArray(list)) {
       if (permitsTexts(schema)) return new Set();
       continue;
     }
+    const own = enums.get(list);
     for (const text of list) {
-      if (isIn(numbers, text) && enums.get(list)?.has(text) !== true) numbers.delete(text);
+      if (typeof text === "string" && own?.has(text) !== true) numbers.delete(text);
     }
   }
   return numbers;
